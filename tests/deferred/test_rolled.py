@@ -107,6 +107,17 @@ def there_and_back(paddle, count):
     return total
 
 
+def with_an_unused_sum(paddle, count):
+    """Nothing needs what a part of each pass adds up."""
+    state = paddle.to_tensor(np.linspace(0.1, 0.9, 5))
+    unused = state * 3.0
+    for _ in range(count):
+        state = (state * 0.9 + 0.1) ** 2
+        unused = unused + state
+    del unused
+    return state
+
+
 PROGRAMS = [
     writing,
     decaying,
@@ -117,6 +128,7 @@ PROGRAMS = [
     integrated,
     unbound,
     there_and_back,
+    with_an_unused_sum,
 ]
 
 
@@ -144,7 +156,7 @@ def equations(paddle, program, count):
     return len(jax.make_jaxpr(compiled._trace)(*leaves, packed).jaxpr.eqns)
 
 
-@pytest.mark.parametrize("program", [writing, heat])
+@pytest.mark.parametrize("program", [writing, heat, with_an_unused_sum])
 def test_what_is_compiled_does_not_grow_with_the_passes(paddle, program):
     assert equations(paddle, program, 8) == equations(paddle, program, 16) < 200
 
@@ -160,7 +172,7 @@ def test_what_passes_leave_adds_little_for_each(paddle, program):
     """An operation reads each of them, in place of those that compute it."""
     program(paddle, 8)
     sizes = [equations(paddle, program, count) for count in (8, 16)]
-    assert sizes[1] - sizes[0] <= 8 * 6
+    assert sizes[1] - sizes[0] <= 8 * 2
 
 
 def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):

@@ -15,7 +15,7 @@ import operator
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -224,14 +224,28 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
             name = compile_history.name_of(key.ops, key.live)
             earlier_runs = compile_history.runs_before(name)
             _remember_runs(threshold_key[0], name, earlier_runs)
-        threshold = runs_before_compiling(key.ops, device, _repetitions(key, leaves), earlier_runs)
+        threshold = runs_before_compiling(
+            key.ops, device, _repetitions(key, [leaf.aval for leaf in leaves]), earlier_runs
+        )
         _Cache.thresholds[threshold_key] = threshold
     return threshold
 
 
-def _repetitions(key: Key, leaves: Sequence[LazyArray]) -> list[RepeatedOps]:
-    """The operations of a segment that would be compiled as loops."""
-    return find_repetitions(key.ops, key.live, [leaf.aval for leaf in leaves], key.hosts)
+def _repetitions(
+    key: Key, avals: Sequence[Aval], loops: Mapping[int, int] | None = None
+) -> list[RepeatedOps]:
+    """The operations of a segment that are compiled as loops.
+
+    Args:
+        key: Key of the segment.
+        avals: Avals of its leaves.
+        loops: operations with a loop inside, with their gradients; None: they are searched for.
+    """
+    if loops is None:
+        loops = loops_with_gradient(key.ops, [i for i, _ in needed_ops(key.ops, key.live)])
+    # These pairs are traced together.
+    pairs = {*loops, *loops.values()}
+    return find_repetitions(key.ops, key.live, avals, key.hosts, pairs)
 
 
 def _remember_runs(key_hash: int, name: str, earlier_runs: float) -> None:
@@ -266,7 +280,7 @@ def _reason_not_to_compile(key: Key, leaves: Sequence[LazyArray]) -> str | None:
     intermediate = read.intersection(key.live)
     if len(intermediate) > _MAX_INTERMEDIATE_RESULTS:
         # A loop computes its results once, however many of them are read.
-        for repetition in _repetitions(key, leaves):
+        for repetition in _repetitions(key, [leaf.aval for leaf in leaves]):
             intermediate = {p for p in intermediate if p & OP_MASK not in repetition.op_range}
     if len(intermediate) > _MAX_INTERMEDIATE_RESULTS:
         return f"more than {_MAX_INTERMEDIATE_RESULTS} of whose intermediate results are kept"
@@ -380,7 +394,7 @@ class CompiledSegment:
 
     def _trace(self, donated: Sequence[Any], kept: Sequence[Any], packed: Sequence[Any]) -> list[Any]:
         """The function that JAX compiles."""
-        ops, live, hosts = self.key
+        ops, live, _ = self.key
         leaves = _TracedLeaves(self, donated, kept, packed)
         env: dict[int, Any] = {}
         pulls: dict[int, Callable[..., Any]] = {}
@@ -390,8 +404,7 @@ class CompiledSegment:
         # XLA cannot merge a loop with the same loop in its gradient, which computes it again. Such a pair is
         # traced as one `jax.vjp`: the loop runs once and passes its intermediate values to the gradient.
         loop_of_gradient = {gradient: loop for loop, gradient in loops.items()}
-        repetitions = find_repetitions(ops, live, self.avals, hosts, {*loops, *loop_of_gradient})
-        tracer = LoopTracer(repetitions, ops, leaves, env)
+        tracer = LoopTracer(_repetitions(self.key, self.avals, loops), ops, leaves, env)
         value_of = tracer.value_of
         for i in needed:
             if tracer.traces(i):

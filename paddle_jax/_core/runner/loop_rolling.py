@@ -71,7 +71,8 @@ class RepeatedOps:
         start: int, the first operation.
         period: int, operations of a period.
         count: int, number of periods.
-        sources: for each operation of the period, a list that describes its operands.
+        sources: for each operation of the period, a list that describes its operands; None where no period
+            needs it.
         carries: list of CarriedResult.
         inputs: list of lists of positions, one for each period.
         stacked: list of the results that are read from outside in another period than the last:
@@ -82,7 +83,7 @@ class RepeatedOps:
     start: int
     period: int
     count: int
-    sources: list[list[Inside | Carry | Input | Fixed]] = dataclasses.field(default_factory=list)
+    sources: list[list[Inside | Carry | Input | Fixed] | None] = dataclasses.field(default_factory=list)
     carries: list[CarriedResult] = dataclasses.field(default_factory=list)
     inputs: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
     stacked: list[tuple[int, int]] = dataclasses.field(default_factory=list)
@@ -93,6 +94,10 @@ class RepeatedOps:
         """The first operation of the last period. That period is traced on its own, because the rest of the
         segment most often reads its results only."""
         return self.start + (self.count - 1) * self.period
+
+    def traces(self, op_index: int) -> bool:
+        """Whether an operation of its range is part of the loop. What no result depends on is left out."""
+        return self.sources[(op_index - self.start) % self.period] is not None
 
     @property
     def compile_cost(self) -> float:
@@ -141,7 +146,7 @@ def find_repetitions(
             # Periods that do not depend on each other are better compiled side by side.
             if finder.find_sources() and repetition.carries:
                 _set_results(repetition, ops, live)
-                needed.update(repetition.op_range)
+                needed.update(i for i in repetition.op_range if repetition.traces(i))
                 found.append(repetition)
                 break
     return found
@@ -186,7 +191,7 @@ class _SourceFinder:
     Attributes:
         repetition: RepeatedOps, whose sources, inputs and carries it extends.
         ops, avals, hosts: see `find_repetitions`.
-        traced: set of the operations outside the repetition that will be traced.
+        traced: set of the operations that results depend on, and of those in earlier repetitions.
         carry_numbers: dict from CarriedResult to its number.
     """
 
@@ -210,9 +215,11 @@ class _SourceFinder:
         repetition = self.repetition
         for k in range(repetition.period):
             numbers = range(repetition.start + k, repetition.op_range.stop, repetition.period)
-            sources = [
-                self.source(positions) for positions in zip(*[self.ops[i][1:] for i in numbers], strict=True)
-            ]
+            if self.traced.isdisjoint(numbers):
+                repetition.sources.append(None)
+                continue
+            rows = [self.ops[i][1:] for i in numbers]
+            sources = [self.source(positions) for positions in zip(*rows, strict=True)]
             if None in sources:
                 return False
             repetition.sources.append(sources)  # pyright: ignore[reportArgumentType]
@@ -284,7 +291,7 @@ class _SourceFinder:
 
     def _carry(self, carried: CarriedResult, positions: tuple[int, ...]) -> Carry | None:
         if carried not in self.carry_numbers:
-            if carried.first >= 0 and carried.first & OP_MASK >= self.repetition.start:
+            if not self._is_outside(carried.first):
                 return None
             first_aval = aval_at(positions[0], self.avals, self.ops)
             if first_aval is not aval_at(positions[1], self.avals, self.ops):
@@ -301,9 +308,13 @@ def _set_results(repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: 
     repetition.single_reads = len(read)
     for i in range(repetition.op_range.stop, len(ops)):
         read.update(dict.fromkeys(p for p in ops[i][1:] if p >= 0 and p & OP_MASK in inner))
-    numbers = (((p & OP_MASK) - repetition.start) % repetition.period for p in read)
-    outputs = (p >> OUTPUT_SHIFT for p in read)
-    repetition.stacked = list(dict.fromkeys(zip(numbers, outputs, strict=True)))
+    # What no result depends on may read an operation that is left out.
+    read_numbers = [
+        (((p & OP_MASK) - repetition.start) % repetition.period, p >> OUTPUT_SHIFT)
+        for p in read
+        if repetition.traces(p & OP_MASK)
+    ]
+    repetition.stacked = list(dict.fromkeys(read_numbers))
 
 
 class LoopTracer:
@@ -335,7 +346,7 @@ class LoopTracer:
         """Whether an operation is part of a repetition. Its first operation traces the whole."""
         for repetition in self.repetitions:
             if op_index in repetition.op_range:
-                if repetition.last not in self.env:
+                if repetition.start not in self.rows:
                     self._trace(repetition)
                 return True
         return False
@@ -363,15 +374,17 @@ class LoopTracer:
         fixed = {
             source.position: self.value_of(source.position)  # computed here and not inside the loop
             for sources in repetition.sources
-            for source in sources
+            for source in sources or ()
             if type(source) is Fixed
         }
 
         def trace_period(carry: Sequence[Any], items: Sequence[Any]) -> dict[int, Any]:
             results: dict[int, Any] = {}
-            for k in range(repetition.period):
+            for k, sources in enumerate(repetition.sources):
+                if sources is None:
+                    continue
                 signature = self.ops[repetition.start + k][0]
-                operands = [_operand(s, results, carry, items, fixed) for s in repetition.sources[k]]
+                operands = [_operand(source, results, carry, items, fixed) for source in sources]
                 results[k] = signature.traced_equations(repetition.start + k)(*operands)
             return results
 

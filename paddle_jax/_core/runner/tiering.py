@@ -184,6 +184,7 @@ def runs_before_compiling(
         return 1
     states = [tier_state(entry[0]) for entry in ops]
     saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
+    # What moves into a loop and out of it costs less in short loops than estimated: not more than the line.
     compile_cost = min(_compile_cost(states, ()), _compile_cost(states, repetitions))
     if math.isinf(earlier_runs):
         compile_cost *= _LOADED_SHARE
