@@ -35,24 +35,38 @@ def outside(tensor: Tensor) -> Any:
 
 
 class StateOwner:
-    """Says which optimizer a Tensor of `state_dict` is a state of. A copy of the Tensor is no state.
+    """Says which state of which optimizer a Tensor of `state_dict` is. A copy of the Tensor is no state.
 
     Args:
-        optimizer: Optimizer, or None.
+        tensor: the Tensor, which gets the mark.
+        optimizer: Optimizer.
+        slot: name of the state; "master" for a float32 weight.
+        param: the parameter; None for a loaded state that no parameter has taken yet.
+        name: the key of such a state.
     """
 
-    def __init__(self, optimizer: States | None = None) -> None:
-        self._optimizer = None if optimizer is None else weakref.ref(optimizer)
+    def __init__(
+        self, tensor: Tensor, optimizer: States, slot: str, param: Tensor | None = None, name: str = ""
+    ) -> None:
+        self._tensor = weakref.ref(tensor)
+        self._optimizer = weakref.ref(optimizer)
+        self._param = None if param is None else weakref.ref(param)
+        self.slot = slot
+        self.name = name
+        tensor.__dict__["_state_owner"] = self
 
-    def optimizer(self) -> States | None:
-        """The optimizer, or None if there is none any more."""
-        return self._optimizer and self._optimizer()
+    def optimizer_of(self, tensor: Tensor) -> States | None:
+        """The optimizer; None if there is none any more, and for a copy of the Tensor, which has its mark."""
+        if self._tensor() is not tensor:
+            return None
+        return self._optimizer()
 
-    def __deepcopy__(self, memo: dict[Any, Any]) -> StateOwner:
-        return StateOwner()
+    def param(self) -> Tensor | None:
+        """The parameter, or None if there is none."""
+        return self._param and self._param()
 
-    def __reduce__(self) -> tuple[type[StateOwner], tuple[()]]:
-        return StateOwner, ()
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()  # a pickled Tensor is no state
 
 
 def load_in_place(tensors: Iterable[Tensor]) -> None:
@@ -60,12 +74,12 @@ def load_in_place(tensors: Iterable[Tensor]) -> None:
 
     Trainers of PaddleNLP fill these Tensors from a checkpoint, and never call `set_state_dict`.
     """
-    loaded: dict[int, tuple[States, list[Tensor]]] = {}
+    loaded: dict[int, tuple[States, list[tuple[StateOwner, Tensor]]]] = {}
     for tensor in tensors:
         owner = tensor.__dict__.get("_state_owner")
-        optimizer = owner and owner.optimizer()
+        optimizer = owner and owner.optimizer_of(tensor)
         if optimizer is not None:
-            loaded.setdefault(id(optimizer), (optimizer, []))[1].append(tensor)
+            loaded.setdefault(id(optimizer), (optimizer, []))[1].append((owner, tensor))
     for optimizer, own in loaded.values():
         optimizer._take_values(own)
 
@@ -91,7 +105,6 @@ class States:
         """
         state = {}
         masters = {}
-        owner = StateOwner(self)
         for slot, param, value in self._entries():
             if slot == "master":
                 name = param.name + "_fp32_master_0"
@@ -100,7 +113,7 @@ class States:
             tensor = wrap(value)
             tensor.name = name
             tensor.persistable = True
-            tensor.__dict__["_state_owner"] = owner
+            StateOwner(tensor, self, slot, param)
             if slot == "master":
                 masters[param.name] = tensor
             else:
@@ -117,19 +130,37 @@ class States:
         """Adds loaded states that no parameter has taken over yet, so that saving again loses nothing."""
         if not self._holder:
             return
+        waiting = {key: value for key, value in self._holder.items() if key != "master_weights"}
+        waiting_masters = self._holder["master_weights"]
         if not any(group.stacks for group in self._groups):
-            state |= {key: value for key, value in self._holder.items() if key != "master_weights"}
-            masters |= self._holder["master_weights"]
+            state |= {name: self._waiting_state("", name, value) for name, value in waiting.items()}
+            masters |= {
+                name: self._waiting_state("master", name, value) for name, value in waiting_masters.items()
+            }
         for group in self._groups:
             for param in group.params:
                 if id(param) not in group.places:
                     names = [self._state_name(param, slot) for slot in self._slots]
-                    state |= {name: found for name in names if (found := self._find(name)) is not None}
+                    state |= {
+                        name: self._waiting_state("", name, found)
+                        for name in names
+                        if (found := self._find(name)) is not None
+                    }
                     masters |= {
-                        name: value
-                        for name, value in self._holder["master_weights"].items()
+                        name: self._waiting_state("master", name, value)
+                        for name, value in waiting_masters.items()
                         if name == param.name
                     }
+
+    def _waiting_state(self, slot: str, name: str, value: Any) -> Any:
+        """A loaded state for `state_dict`: another Tensor than the one that the user has loaded."""
+        if not isinstance(value, Tensor):
+            return value
+        tensor = wrap(outside(value))
+        tensor.name = value.name
+        tensor.persistable = True
+        StateOwner(tensor, self, slot, name=name)
+        return tensor
 
     def _entries(self) -> Iterator[tuple[str, Tensor, Any]]:
         """(slot, parameter, array) of all states, slot by slot, parameters in order."""
@@ -176,10 +207,6 @@ class States:
                     f"set_state_dict: state_dict: {names[0]} is missing; load the state of this model."
                 )
             return
-        self._take_states(state)
-
-    def _take_states(self, state: StateDict) -> None:
-        """Takes over states, without one of a scheduler."""
         self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
         self._load_own()
         for group in self._groups:
@@ -189,18 +216,24 @@ class States:
 
     load_state_dict = set_state_dict
 
-    def _take_values(self, tensors: Sequence[Tensor]) -> None:
+    def _take_values(self, loaded: Sequence[tuple[StateOwner, Tensor]]) -> None:
         """Takes over the values of some Tensors of an earlier `state_dict`; other states stay."""
-        state = self.state_dict()
-        state.pop("LR_Scheduler", None)
-        masters = state.get("master_weights", {})
-        owners = {tensor.name: name for name, tensor in masters.items()}
-        for tensor in tensors:
-            if tensor.name in owners:
-                masters[owners[tensor.name]] = tensor
-            else:
-                state[tensor.name] = tensor
-        self._take_states(state)
+        by_stack: dict[int, tuple[Stack, dict[str, dict[int, Any]]]] = {}
+        for owner, tensor in loaded:
+            param = owner.param()
+            if owner.name and owner.slot == "master":
+                self._holder["master_weights"][owner.name] = tensor
+            elif owner.name:
+                self._holder[owner.name] = tensor
+            for group in self._groups:
+                stack, row = group.places.get(id(param), (None, 0))
+                if stack is not None and owner.slot in stack.state:
+                    slots = by_stack.setdefault(id(stack), (stack, {}))[1]
+                    slots.setdefault(owner.slot, {})[row] = to_jax_array(held_value(tensor))
+        for stack, slots in by_stack.values():
+            for slot, rows in slots.items():
+                values = [rows.get(row, stack.of(slot, row)) for row in range(len(stack.params))]
+                stack.state[slot]._value = put(stack.together(slot, values), layout_of(stack.state[slot]))
 
     def get_opti_var_name_list(self) -> list[str]:
         """Returns the names of all states."""

@@ -80,6 +80,32 @@ def test_copies_are_no_states(tmp_path, copied):
     assert {k: v.tolist() for k, v in flat(optimizer).items()} == {k: v.tolist() for k, v in before.items()}
 
 
+def test_another_optimizer_keeps_its_states(tmp_path):
+    """States that wait for the first step of one optimizer come from another one."""
+    net, optimizer = make(paddle)
+    train(net, optimizer, [1.0])
+    kept = {name: value.tolist() for name, value in flat(optimizer).items()}
+    again, waiting = make(paddle)
+    waiting.set_state_dict(optimizer.state_dict())
+    dist.save_state_dict({k: paddle.full_like(v, 0.5) for k, v in flat(waiting).items()}, str(tmp_path))
+    dist.load_state_dict(flat(waiting), str(tmp_path))
+    assert {name: value.tolist() for name, value in flat(optimizer).items()} == kept
+    assert all((value == 0.5).all() for value in flat(waiting).values())
+    train(again, waiting, [1.0])
+    assert float(flat(waiting)["linear_0.b_0_beta1_pow_acc_0"]) == 0.5 * np.float32(0.9)
+
+
+def test_states_under_other_names(tmp_path):
+    net, optimizer = make(paddle)
+    train(net, optimizer, [1.0])
+    state = flat(optimizer)
+    for number, tensor in enumerate(state.values()):
+        tensor.name = f"renamed_{number}"
+    dist.save_state_dict({k: paddle.full_like(v, 0.5) for k, v in state.items()}, str(tmp_path))
+    dist.load_state_dict(state, str(tmp_path))
+    assert all((value == 0.5).all() for value in flat(optimizer).values())
+
+
 def sharded_states(module):
     """What the states of a layer whose weight is cut are called, and where they lie."""
     net, optimizer = make(module)
