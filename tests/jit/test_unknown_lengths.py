@@ -390,6 +390,17 @@ def test_what_is_equal_is_known_to_be():
     assert select(n > 3, n, n).node == n.node
 
 
+def test_many_conditions_take_few_steps():
+    """Each way to combine them would be a step else: 10! for ten."""
+    n, m = ("dim", 0, 0), ("dim", 0, 1)
+    above = tuple([length_expressions.add(n, length_expressions.multiply(m, k), -1) for k in range(1, 11)])
+    known = length_expressions._known_bounds
+    before = known.cache_info().misses
+    with swapped_attributes(local.ctx.frame, assumed=above):
+        assert length_expressions.bounds(n) == (1, None)
+    assert known.cache_info().misses - before < 1000
+
+
 def test_counters_are_within_their_bounds():
     """Bounds of sums hold for all values, and prove what a slice at a counter needs."""
     binary, bounds = length_expressions.binary, length_expressions.bounds

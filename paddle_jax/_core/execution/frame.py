@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools as ft
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import jax.numpy as jnp
@@ -77,6 +78,9 @@ class Frame:
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
     assumed: tuple[Any, ...] = ()  # expressions of lengths that are above zero where the code runs
+    implied: Mapping[Any, Any] = MappingProxyType(
+        {}
+    )  # what is above zero where an answer holds, and where not
     has_length_texts = False  # whether code that makes numbers of texts has made a text of an unknown length
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 

@@ -22,7 +22,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from paddle_jax._core.base.state import local
 
@@ -413,25 +413,40 @@ def select(answer: Node, yes: Node, no: Node) -> Node:
 # bounds -----------------------------------------------------------------------------------------------------
 
 
+class _Facts(NamedTuple):
+    """What is known where the code runs.
+
+    Attributes:
+        positive: tuple of expressions that are above zero.
+        uses: int, how many of them one answer may still use: each further one multiplies the time by their
+            number.
+    """
+
+    positive: tuple[Node, ...]
+    uses: int
+
+
+_MOST_FACTS = 16  # the innermost conditions
+_MOST_USED = 2
 _BOUNDS: dict[str, Bounds] = {"dim": (0, None), "abs": (0, None), "int": (0, 1)}
 
 
 def bounds(node: Node) -> Bounds:
     """(least, greatest) value of a whole number where the code runs; None where there is no bound."""
-    return _known_bounds(node, local.ctx.frame.assumed)
+    return _known_bounds(node, _Facts(local.ctx.frame.assumed[-_MOST_FACTS:], _MOST_USED))
 
 
 @ft.lru_cache(maxsize=4096)
-def _known_bounds(node: Node, assumed: tuple[Node, ...]) -> Bounds:
+def _known_bounds(node: Node, facts: _Facts) -> Bounds:
     """As `bounds`, where some expressions are above zero."""
     if isinstance(node, int):
         return node, node
-    found = [_bounds_of_kind(node, assumed)]
+    found = [_bounds_of_kind(node, facts)]
     leaves = set(leaves_of(node))
-    for position, expression in enumerate(assumed):
+    for expression in facts.positive if facts.uses else ():
         if not leaves.isdisjoint(leaves_of(expression)):
-            # Each expression is used once, so that this ends.
-            found.append(_bounds_beside(node, expression, assumed[:position] + assumed[position + 1 :]))
+            others = tuple([other for other in facts.positive if other != expression])
+            found.append(_bounds_beside(node, expression, _Facts(others, facts.uses - 1)))
     return _tightest(found)
 
 
@@ -441,7 +456,7 @@ def _tightest(found: Sequence[Bounds]) -> Bounds:
     return max(lows, default=None), min(highs, default=None)
 
 
-def _bounds_beside(node: Node, expression: Node, assumed: tuple[Node, ...]) -> Bounds:
+def _bounds_beside(node: Node, expression: Node, facts: _Facts) -> Bounds:
     """Bounds of a whole number made of those of its rest, where an expression is above zero."""
     terms = terms_of(node)[1]
     for atom, factor in terms_of(expression)[1].items():
@@ -449,64 +464,64 @@ def _bounds_beside(node: Node, expression: Node, assumed: tuple[Node, ...]) -> B
         if not count or left_over:
             continue
         # node = count * expression + rest, so a positive count gives a lower bound.
-        low, high = _known_bounds(add(node, expression, -count), assumed)
+        low, high = _known_bounds(add(node, expression, -count), facts)
         if count > 0:
             return None if low is None else low + count, None
         return None, None if high is None else high + count
     return None, None
 
 
-def _bounds_of_kind(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+def _bounds_of_kind(node: tuple[Any, ...], facts: _Facts) -> Bounds:
     """The bounds that an expression of a kind has of itself."""
     kind = node[0]
     if kind in _BOUNDS:
         return _BOUNDS[kind]
     if kind == "counter":
         least, greatest = node[2]
-        return _between(least, greatest, assumed)
+        return _between(least, greatest, facts)
     if kind == "lin":
-        return _bounds_of_sum(node, assumed)
+        return _bounds_of_sum(node, facts)
     if kind == "mod" and isinstance(node[2], int) and node[2] > 0:
         return 0, node[2] - 1
     if _is_quotient(node):
-        low, high = _known_bounds(node[1], assumed)
+        low, high = _known_bounds(node[1], facts)
         return None if low is None else low // node[2], None if high is None else high // node[2]
     if kind in ("min", "max", "where"):
-        one, other = [_known_bounds(choice, assumed) for choice in node[-2:]]
+        one, other = [_known_bounds(choice, facts) for choice in node[-2:]]
         return _bounds_of_choice(kind, one, other)
-    if kind == "mul" and all(_is_at_least_zero(part, assumed) for part in node[1:]):
+    if kind == "mul" and all(_is_at_least_zero(part, facts) for part in node[1:]):
         return 0, None
     return None, None
 
 
-def _is_at_least_zero(node: Node, assumed: tuple[Node, ...]) -> bool:
-    low, _ = _known_bounds(node, assumed)
+def _is_at_least_zero(node: Node, facts: _Facts) -> bool:
+    low, _ = _known_bounds(node, facts)
     return low is not None and low >= 0
 
 
-def _between(least: Node | None, greatest: Node | None, assumed: tuple[Node, ...]) -> Bounds:
+def _between(least: Node | None, greatest: Node | None, facts: _Facts) -> Bounds:
     """Bounds of what is between two expressions, or None where there is no such expression."""
-    low = None if least is None else _known_bounds(least, assumed)[0]
-    high = None if greatest is None else _known_bounds(greatest, assumed)[1]
+    low = None if least is None else _known_bounds(least, facts)[0]
+    high = None if greatest is None else _known_bounds(greatest, facts)[1]
     return low, high
 
 
-def _bounds_of_sum(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
-    found = [_bounds_of_terms(node, assumed)]
+def _bounds_of_sum(node: tuple[Any, ...], facts: _Facts) -> Bounds:
+    found = [_bounds_of_terms(node, facts)]
     counters = [atom for atom, _ in node[2] if atom[0] == "counter"]
     if counters:
         # `n - 1 - i` is at least 0 where `i` counts up to `n - 1`, though neither has a bound of its own. A
         # counter that no bounds are made of comes first.
         needed = {leaf for counter in counters for end in counter[2] for leaf in leaves_of(end)}
         inner = max(set(counters) - needed, key=lambda counter: counter[1])
-        found.append(_between(at_end(node, inner, 0), at_end(node, inner, 1), assumed))
+        found.append(_between(at_end(node, inner, 0), at_end(node, inner, 1), facts))
     choice = next((atom for atom, _ in node[2] if atom[0] in _OPPOSITE), None)
     if choice is not None:
-        found.append(_bounds_by_choice(node, choice, assumed))
+        found.append(_bounds_by_choice(node, choice, facts))
     scale = math.lcm(*[atom[2] for atom, _ in node[2] if _is_quotient(atom)])
     exact = _without_quotients(multiply(node, scale))
     if exact != node:
-        low, high = _known_bounds(exact, assumed)
+        low, high = _known_bounds(exact, facts)
         found.append((None if low is None else -(-low // scale), None if high is None else high // scale))
     return _tightest(found)
 
@@ -514,11 +529,11 @@ def _bounds_of_sum(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
 _OPPOSITE = {"min": "max", "max": "min", "where": "where"}
 
 
-def _bounds_by_choice(node: Node, choice: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+def _bounds_by_choice(node: Node, choice: tuple[Any, ...], facts: _Facts) -> Bounds:
     """Bounds of a sum in which one of two numbers is chosen: `n - min(n, 5)` is at least 0."""
     factor = terms_of(node)[1][choice]
     rest = add(node, choice, -factor)
-    one, other = [_known_bounds(add(rest, part, factor), assumed) for part in choice[-2:]]
+    one, other = [_known_bounds(add(rest, part, factor), facts) for part in choice[-2:]]
     # A negative factor makes the smaller number the greater sum.
     return _bounds_of_choice(choice[0] if factor > 0 else _OPPOSITE[choice[0]], one, other)
 
@@ -549,10 +564,10 @@ def at_end(node: Node, counter: tuple[Any, ...], end: int) -> Node | None:
     return add(add(node, counter, -factor), bound, factor)
 
 
-def _bounds_of_terms(node: tuple[Any, ...], assumed: tuple[Node, ...]) -> Bounds:
+def _bounds_of_terms(node: tuple[Any, ...], facts: _Facts) -> Bounds:
     low = high = node[1]
     for atom, factor in node[2]:
-        least, most = _known_bounds(atom, assumed)
+        least, most = _known_bounds(atom, facts)
         if factor < 0:
             least, most = most, least
         if low is None or least is None:
