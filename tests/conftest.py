@@ -112,9 +112,10 @@ def _bounded_memory():
 
 @pytest.fixture(autouse=True)
 def _quick_garbage_collection():
-    """After a collection of all garbage the collector skips what has survived it.
+    """After a collection of all garbage the collector skips what is there when the test ends.
 
-    After thousands of tests a collection of everything takes up to seven seconds.
+    After thousands of tests a collection of everything takes up to seven seconds. `_bounded_memory` looks at
+    everything.
     """
     before = gc.get_stats()[2]["collections"]
     yield

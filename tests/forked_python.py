@@ -5,8 +5,8 @@ environment, `__main__` module and exit. Nothing was computed before it starts. 
 interpreter's own options or of the standard streams start the interpreter itself.
 
 The engine is paddle_jax, or the real Paddle. A server forks the programs of one engine and environment,
-since an import reads flags from it. Where the system has no
-file descriptors of processes, each program is an interpreter of its own.
+since an import reads flags from it. Where the system has no file descriptors of processes, each program is an
+interpreter of its own.
 """
 
 import atexit

@@ -107,7 +107,7 @@ def test_states_under_other_names(tmp_path):
 
 
 def sharded_states(module):
-    """What the states of a layer whose weight is cut are called, and where they lie."""
+    """Names, shapes and offsets of the states of a layer whose weight is cut."""
     net, optimizer = make(module)
     (net(module.ones([1, 3])) ** 2).mean().backward()
     with module.utils.unique_name.guard():  # Paddle names states when it makes them

@@ -28,7 +28,7 @@ def run(arguments, folder, seconds=900, **environment):
     name it, else the real Paddle.
     """
     environment = os.environ | {"PYTHONWARNINGS": "ignore"} | environment
-    uses_ours = any(word == "paddle_jax" or "import paddle_jax" in word for word in arguments)
+    uses_ours = any(word == "paddle_jax" or "import paddle_jax" in word for word in map(str, arguments))
     engine = "paddle_jax" if uses_ours else "paddle"
     done = forked_python.run(arguments, seconds, environment, folder, engine)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

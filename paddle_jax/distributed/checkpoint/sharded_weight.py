@@ -232,7 +232,7 @@ def build_sharded_state_dict(
 
 
 def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str, ShardedWeight]:
-    """The states of an optimizer as parts that lie where their weights do.
+    """The states of an optimizer as parts, cut as their weights are.
 
     Args:
         optimizer: Optimizer.

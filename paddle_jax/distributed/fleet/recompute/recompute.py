@@ -158,7 +158,7 @@ def _wait_for(cotangents: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
     """
     if local.ctx.segment is None:
         return
-    # A mask that all stages of a pipeline share lies on a larger mesh: one program has operands of one mesh.
+    # A mask that all stages of a pipeline share is on a larger mesh: one program has operands of one mesh.
     meshes = [t.process_mesh for t in (*cotangents, *inputs) if t.is_dist()]
     waiting = [t for t in inputs if not t.is_dist() or t.process_mesh == meshes[0]]
     waited_for = [t for t in cotangents if not t.is_dist() or t.process_mesh == meshes[0]]
