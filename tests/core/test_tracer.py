@@ -13,7 +13,7 @@ from paddle_jax._core.kernels import jaxpr_tracer
 from paddle_jax._core.kernels import jaxpr_tracing as module
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.kernels.result_types import RESULT_RULES
-from tests.interpreter.table import told
+from tests.interpreter.table import contents
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool", "complex64"]
 SHAPES = [(), (3,), (2, 3), (1, 3), (2, 1), (0, 3), (2, 1, 3)]
@@ -112,7 +112,7 @@ def outcome(fn, structs, own, monkeypatch):
             equations = trace_function(fn, "f", structs)
         except Exception as error:
             return type(error), str(error)
-    return *told(equations.jaxpr), len(equations.consts), equations.container
+    return *contents(equations.jaxpr), len(equations.consts), equations.container
 
 
 def check(fn, structs, monkeypatch):
