@@ -28,8 +28,8 @@ def p_norm(x: jax.Array, p: float, axis: int | None, keepdims: bool = False) -> 
     if p == 1:
         return jnp.sum(size, axis, keepdims=keepdims)
     total = jnp.sum(jnp.square(x) if p == 2 else jnp.power(size, p), axis, keepdims=keepdims)
-    # The root has an infinite slope at 0, and gets 0.
-    some = total > 0
+    # The root has an infinite slope at 0, and gets 0. NaN stays NaN.
+    some = total != 0
     root = jnp.sqrt if p == 2 else lambda v: jnp.power(v, 1 / p)
     return jnp.where(some, root(jnp.where(some, total, 1)), 0)
 

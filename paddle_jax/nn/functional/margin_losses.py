@@ -24,9 +24,13 @@ SIGNS = "const([[1,-1,1],[-1,-1,1]]).astype('float32')"
 
 
 def _hinge(x: jax.Array) -> jax.Array:
-    """max(x, 0) with gradient 0 at 0."""
-    # A slope of 0 at the corner, as in Paddle.
+    """max(x, 0) with gradient 0 at 0, and 0 for NaN: Paddle uses its `relu` for CPUs in these losses."""
     return jnp.where(x > 0, x, jnp.zeros_like(x))
+
+
+def _clipped(x: jax.Array) -> jax.Array:
+    """max(x, 0) with gradient 0 at 0; NaN stays NaN."""
+    return jnp.where(x <= 0, jnp.zeros_like(x), x)
 
 
 @known_as(amp="reduce_mean", code="decomposed_losses:ranking")
@@ -164,7 +168,7 @@ def cosine_embedding_loss(
     # The small number keeps the root differentiable where a vector is zero.
     squares = (jnp.sum(jnp.square(input1), -1) + 1e-12) * (jnp.sum(jnp.square(input2), -1) + 1e-12)
     cos = dot / jnp.sqrt(squares)
-    loss = jnp.where(label == 1, 1 - cos, 0) + jnp.where(label == -1, _hinge(cos - margin), 0)
+    loss = jnp.where(label == 1, 1 - cos, 0) + jnp.where(label == -1, _clipped(cos - margin), 0)
     return reduced("cosine_embedding_loss", loss, reduction)
 
 
@@ -223,7 +227,7 @@ def triplet_margin_loss(
     # The closer of both ways to the negative example (Balntas and others, 2016).
     if swap:
         far = jnp.minimum(far, p_norm(positive - negative + epsilon, p, -1))
-    return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
+    return reduced("triplet_margin_loss", _clipped(near - far + margin), reduction)
 
 
 @known_as(amp="triplet_margin_loss", code="decomposed_losses:distances")
@@ -237,7 +241,7 @@ def _triplet(
 ) -> jax.Array:
     return reduced(
         "triplet_margin_with_distance_loss",
-        _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin),
+        _clipped(near - (far if other is None else jnp.minimum(far, other)) + margin),
         reduction,
     )
 
@@ -426,7 +430,7 @@ def multi_label_margin_loss(
     is_target = jnp.any(jax.nn.one_hot(target, classes, dtype=bool) & live[..., None], 1)
     # Each target is compared with each class.
     gaps = 1 - (jnp.take_along_axis(input, target, 1)[:, :, None] - input[:, None, :])
-    loss = jnp.sum(jnp.where(live[:, :, None] & ~is_target[:, None, :], _hinge(gaps), 0), (1, 2)) / classes
+    loss = jnp.sum(jnp.where(live[:, :, None] & ~is_target[:, None, :], _clipped(gaps), 0), (1, 2)) / classes
     return reduced("multi_label_margin_loss", loss, reduction)
 
 
@@ -501,7 +505,7 @@ def _multi_margin(
 ) -> jax.Array:
     # The score of the class itself.
     own = jnp.take_along_axis(input, label[:, None], 1)
-    gaps = _hinge(margin - own + input) ** p
+    gaps = _clipped(margin - own + input) ** p
     # Paddle sums over all classes and takes margin ** p away for the class itself
     rest = 0 if margin >= 0 else -(margin**p)
     loss = jnp.sum(jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps), 1) + rest
