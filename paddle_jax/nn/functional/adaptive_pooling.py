@@ -75,6 +75,33 @@ def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
         cut, inside = _split(x, axes, sizes)
         return cut.mean(inside)
+    if not are_known(*[x.shape[a] for a in axes]):
+        return _mean_by_products(x, axes, sizes)
+    # 0 times infinity is NaN, so a product would spread it to cells that have no such number.
+    return lax.cond(
+        jnp.isfinite(x).all(),
+        lambda x: _mean_by_products(x, axes, sizes),
+        lambda x: _mean_by_windows(x, axes, sizes),
+        x,
+    )
+
+
+def _mean_by_windows(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
+    """The means of cells of several lengths, each from its own elements alone."""
+    for axis, out in zip(axes, sizes, strict=True):
+        first, end = _bins(x.shape[axis], out)
+        table = positions(first, end)
+        shape = (*x.shape[:axis], *table.shape, *x.shape[axis + 1 :])
+        windows = jnp.take(x, table.reshape(-1), axis, mode="clip").reshape(shape)
+        behind = (1,) * (x.ndim - axis - 1)
+        is_inside = first[:, None] + np.arange(table.shape[1]) < end[:, None]
+        total = jnp.where(is_inside.reshape(*table.shape, *behind), windows, 0).sum(axis + 1)
+        x = total / jnp.asarray((end - first).reshape(-1, *behind), x.dtype)
+    return x
+
+
+def _mean_by_products(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
+    """The means of cells of several lengths, of finite numbers."""
     for axis, out in zip(axes, sizes, strict=True):
         first, end = _bins(x.shape[axis], out)
         place = (np if are_known(x.shape[axis]) else jnp).arange(x.shape[axis])

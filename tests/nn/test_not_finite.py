@@ -1,4 +1,4 @@
-"""Losses and distances of NaN: a network that has failed shows no finite loss."""
+"""NaN and infinity: a network that has failed shows no finite loss, and numbers elsewhere stay."""
 
 import numpy as np
 import pytest
@@ -25,3 +25,30 @@ def test_nan_is_seen(paddle, oracle, name):
         for module in (paddle, oracle)
     ]
     np.testing.assert_allclose(found[0].numpy(), found[1].numpy(), rtol=1e-6)
+
+
+def _picture(value, *shape):
+    array = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    array.ravel()[array.size // 3] = value
+    return array
+
+
+POOLS = {
+    "adaptive_avg_pool1d": ((1, 2, 7), 3),
+    "adaptive_avg_pool2d": ((1, 2, 7, 5), [3, 2]),
+    "adaptive_avg_pool3d": ((1, 2, 4, 5, 3), [3, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("value", [NAN, np.inf, -np.inf])
+@pytest.mark.parametrize("name", POOLS)
+def test_cells_without_it_stay_finite(paddle, oracle, name, value):
+    shape, size = POOLS[name]
+    results, gradients = [], []
+    for module in (paddle, oracle):
+        x = module.to_tensor(_picture(value, *shape), stop_gradient=False)
+        result = getattr(module.nn.functional, name)(x, size)
+        results.append(result.numpy())
+        gradients.append(module.grad(result.flatten()[-1], [x])[0].numpy())
+    np.testing.assert_allclose(*results, rtol=1e-6)
+    np.testing.assert_allclose(*gradients, rtol=1e-6)
