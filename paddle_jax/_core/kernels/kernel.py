@@ -28,7 +28,7 @@ from paddle_jax._core.kernels.kernel_gradients import backward_function
 from paddle_jax._core.kernels.product_precision import ProductPrecision
 from paddle_jax._core.kernels.shape_templates import ShapeTemplates
 from paddle_jax._core.lazy.aval import Aval, as_aval, aval_of
-from paddle_jax._core.lazy.devices import target_platform
+from paddle_jax._core.lazy.devices import default_device, target_platform
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice, on_one_accelerator
 from paddle_jax._core.lazy.segment import OpSignature, record
@@ -269,6 +269,9 @@ class Kernel:
         """
         derivation = self.derived_from
         if derivation is None or len(derivation.has_cotangent) > 1:
+            return
+        # An accelerator compiles the first step. The later ones must record the same operations.
+        if default_device().platform != "cpu":
             return
         kernel = derivation.kernel
         count = derivation.operand_count
