@@ -17,7 +17,7 @@ from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import read_raw, wrap
 from paddle_jax._program.program import default_main_program
 from paddle_jax.optimizer.stack import Stack, pack, run_calls, vectors
-from paddle_jax.optimizer.states import LOW
+from paddle_jax.optimizer.states import LOW, named_state
 from paddle_jax.regularizer import L1Decay
 from paddle_jax.tensor.creation import full
 from paddle_jax.tensor.ops import sign
@@ -289,10 +289,7 @@ class ByParameter:
         ]
         named += [(name, tensor, masters) for name, tensor in self._own_masters.items()]
         for name, tensor, target in named:
-            # A snapshot, as the next step changes the state.
-            target[name] = snapshot = wrap(read_raw(tensor))
-            snapshot.name = tensor.name
-            snapshot.persistable = True
+            target[name] = named_state(read_raw(tensor), tensor.name)
 
     def _load_own(self) -> None:
         """Takes over what was loaded for these states."""

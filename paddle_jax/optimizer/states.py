@@ -34,11 +34,19 @@ def outside(tensor: Tensor) -> Any:
     return state.frame.value_before(tensor)
 
 
+def named_state(value: Any, name: str) -> Tensor:
+    """A snapshot of a state for `state_dict`, as the next step changes the state."""
+    tensor = wrap(value)
+    tensor.name = name
+    tensor.persistable = True
+    return tensor
+
+
 class StateOwner:
     """Says which state of which optimizer a Tensor of `state_dict` is. A copy of the Tensor is no state.
 
     Args:
-        tensor: the Tensor, which gets the mark.
+        tensor: the Tensor.
         optimizer: Optimizer.
         slot: name of the state; "master" for a float32 weight.
         param: the parameter; None for a loaded state that no parameter has taken yet.
@@ -53,7 +61,6 @@ class StateOwner:
         self._param = None if param is None else weakref.ref(param)
         self.slot = slot
         self.name = name
-        tensor.__dict__["_state_owner"] = self
 
     def optimizer_of(self, tensor: Tensor) -> States | None:
         """The optimizer; None if there is none any more, and for a copy of the Tensor, which has its mark."""
@@ -110,10 +117,8 @@ class States:
                 name = param.name + "_fp32_master_0"
             else:
                 name = self._state_name(param, slot)
-            tensor = wrap(value)
-            tensor.name = name
-            tensor.persistable = True
-            StateOwner(tensor, self, slot, param)
+            tensor = named_state(value, name)
+            tensor.__dict__["_state_owner"] = StateOwner(tensor, self, slot, param)
             if slot == "master":
                 masters[param.name] = tensor
             else:
@@ -156,10 +161,8 @@ class States:
         """A loaded state for `state_dict`: another Tensor than the one that the user has loaded."""
         if not isinstance(value, Tensor):
             return value
-        tensor = wrap(outside(value))
-        tensor.name = value.name
-        tensor.persistable = True
-        StateOwner(tensor, self, slot, name=name)
+        tensor = named_state(outside(value), value.name)
+        tensor.__dict__["_state_owner"] = StateOwner(tensor, self, slot, name=name)
         return tensor
 
     def _entries(self) -> Iterator[tuple[str, Tensor, Any]]:
