@@ -78,9 +78,8 @@ class Frame:
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
     assumed: tuple[Any, ...] = ()  # expressions of lengths that are above zero where the code runs
-    implied: Mapping[Any, Any] = MappingProxyType(
-        {}
-    )  # what is above zero where an answer holds, and where not
+    # what is above zero where an answer about lengths holds, and where not
+    implied: Mapping[Any, Any] = MappingProxyType({})
     has_length_texts = False  # whether code that makes numbers of texts has made a text of an unknown length
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
 

@@ -407,7 +407,7 @@ class CompiledSegment:
         tracer = LoopTracer(_repetitions(self.key, self.avals, loops), ops, leaves, env)
         value_of = tracer.value_of
         for i in needed:
-            if tracer.traces(i):
+            if tracer.trace_if_repeated(i):
                 continue
             signature, *positions = ops[i]
             operands = [value_of(position) for position in positions]

@@ -95,7 +95,7 @@ class RepeatedOps:
         segment most often reads its results only."""
         return self.start + (self.count - 1) * self.period
 
-    def traces(self, op_index: int) -> bool:
+    def includes(self, op_index: int) -> bool:
         """Whether an operation of its range is part of the loop. What no result depends on is left out."""
         return self.sources[(op_index - self.start) % self.period] is not None
 
@@ -146,7 +146,7 @@ def find_repetitions(
             # Periods that do not depend on each other are better compiled side by side.
             if finder.find_sources() and repetition.carries:
                 _set_results(repetition, ops, live)
-                needed.update(i for i in repetition.op_range if repetition.traces(i))
+                needed.update(i for i in repetition.op_range if repetition.includes(i))
                 found.append(repetition)
                 break
     return found
@@ -312,7 +312,7 @@ def _set_results(repetition: RepeatedOps, ops: Sequence[tuple[Any, ...]], live: 
     read_numbers = [
         (((p & OP_MASK) - repetition.start) % repetition.period, p >> OUTPUT_SHIFT)
         for p in read
-        if repetition.traces(p & OP_MASK)
+        if repetition.includes(p & OP_MASK)
     ]
     repetition.stacked = list(dict.fromkeys(read_numbers))
 
@@ -342,8 +342,8 @@ class LoopTracer:
         self.env = env
         self.rows: dict[int, dict[tuple[int, int], Any]] = {}
 
-    def traces(self, op_index: int) -> bool:
-        """Whether an operation is part of a repetition. Its first operation traces the whole."""
+    def trace_if_repeated(self, op_index: int) -> bool:
+        """Whether an operation is part of a repetition, which is traced as a whole at its first operation."""
         for repetition in self.repetitions:
             if op_index in repetition.op_range:
                 if repetition.start not in self.rows:
