@@ -89,7 +89,29 @@ class Call:
         # Their windows are made of lengths as numbers, so they cannot be traced for open ones.
         if made[0].name.startswith(("adaptive_avg_pool", "adaptive_max_pool")):
             return self._pooled(attrs)
+        if made[0].name == "_top":
+            return self._selected(attrs)
+        if made[0].name in ("expand", "broadcast_to"):
+            return self._expanded(attrs)
         return None
+
+    def _selected(self, attrs: dict[str, Any]) -> Any:
+        """As `result_lengths` for the largest elements: k along their axis, values and positions."""
+        shape = list(self.shapes[0])
+        if shape:
+            shape[attrs["axis"]] = attrs["k"]
+        return [[self._marked(n) for n in shape]] * 2
+
+    def _expanded(self, attrs: dict[str, Any]) -> Any:
+        """As `result_lengths` for `expand`, whose attribute is the shape; None where it is not at hand."""
+        shape = attrs["shape"]
+        lengths = self.shapes[0]
+        if not isinstance(shape, tuple) or len(shape) < len(lengths):
+            return None
+        # -1 keeps the length.
+        before = [*[1] * (len(shape) - len(lengths)), *lengths]
+        kept = [m if ls.expression_of(n) == -1 else n for n, m in zip(shape, before, strict=True)]
+        return [[self._marked(n) for n in kept]]
 
     def _pooled(self, attrs: dict[str, Any]) -> Any:
         """As `result_lengths` for adaptive pooling; None where the sizes do not fit the operand."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
+from paddle_jax._core.lazy.lengths import expression_of
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
@@ -280,7 +281,9 @@ def fit_index(op: str, x: Tensor, index: Tensor, axis: Any) -> tuple[Any, Any]:
             f"{op}: indices: got shape {list(index.shape)} for a tensor of shape "
             f"{list(x.shape)}; both need as many axes"
         )
-    if plain_shape(x) == plain_shape(index):
+    pairs = zip(plain_shape(x), plain_shape(index), strict=True)
+    # Nothing to repeat for any length of the axis, which may be open.
+    if all(expression_of(n) == expression_of(m) for d, (n, m) in enumerate(pairs) if d != axis):
         return x, index
     # The index is the smaller one, and is repeated.
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):

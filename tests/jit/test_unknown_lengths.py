@@ -278,7 +278,28 @@ def last_piece(P, x):
     return total, y * y.shape[1]
 
 
+def resized_by_factors(P, x):
+    h, w = x.shape[1], x.shape[2]
+    table = P.arange(16, dtype="float32").reshape([1, 1, 4, 4])
+    grown = P.nn.functional.interpolate(
+        table, scale_factor=((h // 2 + 1.1) / 4, 6 / w + 0.5), mode="bilinear"
+    )
+    return grown, P.nn.functional.interpolate(x.unsqueeze(1), scale_factor=[9 / h, 9 / w], mode="nearest")
+
+
+def taken_where_largest(P, x):
+    place = x.reshape([x.shape[0], -1]).topk(1)[1] % x.shape[1]
+    return P.take_along_axis(x, place.unsqueeze(-1).expand([x.shape[0], 1, x.shape[2]]), 1)
+
+
+def counted_up_to(P, x):
+    return P.bincount((x.abs() * 3).astype("int64").flatten(), minlength=x.shape[1] * 2)
+
+
 FUNCTIONS = (
+    resized_by_factors,
+    taken_where_largest,
+    counted_up_to,
     cut_at_what_a_while_counts,
     cut_where_it_is_long,
     last_piece,
@@ -466,6 +487,22 @@ def test_plain_numbers_of_lengths_are_refused(tmp_path):
 
     with pytest.raises(ValueError, match="decides by a length"):
         saved(caught, str(tmp_path / "m"))
+
+
+NUMBERS_OF_LENGTHS = (
+    lambda P, x: P.renorm(x, p=1 + x.shape[2] / 8, axis=1, max_norm=x.shape[1] / 8),
+    lambda P, x: P.nn.functional.normalize(x, p=1 + x.shape[2] / 8, axis=1),
+    lambda P, x: P.nn.functional.pad(x, [1, 1], value=x.shape[2] / 8, data_format="NCL"),
+    lambda P, x: P.linalg.norm(x, p=1 + x.shape[2] / 8, axis=1),
+    lambda P, x: P.nn.functional.dropout(x, 1 / x.shape[2], training=False, mode="downscale_in_infer"),
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*not operations of Paddle")
+@pytest.mark.parametrize("function", NUMBERS_OF_LENGTHS)
+def test_attributes_made_of_lengths(tmp_path, function):
+    """Paddle has constants for some of these attributes. Their operations are ours in the file."""
+    check(paddle_jax, function, saved(function, str(tmp_path / "m")))
 
 
 DECIDED = (

@@ -172,7 +172,7 @@ def _resize(call: Any, x: Tensor) -> Tensor:
         if scales is None or a["recompute"]:
             found = {"size": [sizes[k], 1]}
         else:
-            found = {"scale_factor": [float(scales[k]), 1.0]}
+            found = {"scale_factor": [scales[k], 1.0]}
         return P.interpolate(
             unit, mode=mode, align_corners=a["align_corners"], align_mode=a["align_mode"], **found
         )

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.lazy.lengths import has_lengths, is_length
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lengths import UndecidedError, has_lengths, is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder import Value
 from paddle_jax.framework.model_files.builder_helpers import cast
@@ -178,16 +180,18 @@ def apply(w: Builder, op: Callable[..., Any], attrs: dict[str, Any], operands: A
     refusal = None
     if rule is not None:
         try:
-            found = rule(
-                w,
-                types.SimpleNamespace(**attrs),
-                out,
-                *(_promoted(w, op, operands) if op.promote else operands),
-            )
+            # A rule that takes the plain number of a length would write what is right for that one alone.
+            with swapped_attributes(local.ctx.frame, for_user=True):
+                found = rule(
+                    w,
+                    types.SimpleNamespace(**attrs),
+                    out,
+                    *(_promoted(w, op, operands) if op.promote else operands),
+                )
             if isinstance(found, list):
                 return found
             return [found]
-        except NotWritable as error:
+        except (NotWritable, UndecidedError) as error:
             refusal = error
             w.undo(mark)
     name = PREFIX + identity(op)

@@ -12,6 +12,7 @@ import numpy as np
 
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import to_float
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.evaluation_rules import Replacement, register_evaluation
@@ -79,7 +80,7 @@ def _probability(op_name: str, p: Any) -> float:
         raise TypeError(f"{op_name}: p: got {type(p).__name__}; it must be a number")
     if not 0 <= p <= 1:
         raise ValueError(f"{op_name}: p: got {p}; a probability lies between 0 and 1")
-    return float(p)
+    return to_float(p)
 
 
 def _axes(axis: Any, ndim: int) -> Any:

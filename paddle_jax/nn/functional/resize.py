@@ -221,8 +221,9 @@ def _multiply(x: jax.Array, axis: int, matrix: np.ndarray) -> jax.Array:
 def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, Any]:
     """Output lengths and the scales that count for positions (None: the ratio of the lengths)."""
     n = len(axes)
-    if (size is None) == (scale_factor is None):
-        raise ValueError("interpolate: size, scale_factor: exactly one of them must be given")
+    scales: list[Any] = [None] * n
+    if scale_factor is not None:
+        scales = _scales(n, scale_factor)
     if size is not None:
         if isinstance(size, int | float | str):
             raise TypeError(
@@ -233,24 +234,28 @@ def _sizes(x: jax.Array, axes: Any, size: Any, scale_factor: Any) -> tuple[Any, 
                 f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}"
             )
         sizes = [s if is_symbolic(s) else int(s) for s in size]
-        scales = [None] * n
     else:
-        if isinstance(scale_factor, int | float):
-            scales = [scale_factor] * n
-        else:
-            # One factor holds for all axes.
-            scales = list(scale_factor) * (n if len(scale_factor) == 1 else 1)
-        if len(scales) != n:
-            raise ValueError(
-                f"interpolate: scale_factor: got {scale_factor}; it must be a number or a list of {n} numbers"
-            )
-        if any(s <= 0 for s in scales):
-            raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
         sizes = [_scaled(x.shape[a], s) for a, s in zip(axes, scales, strict=True)]
     if any(s <= 0 for s in sizes if are_known(s)):
         text = f"interpolate: size: the result would be {sizes}; every length must be positive"
         raise ValueError(f"(InvalidArgument) {text}") if size is None else AssertionError(text)
     return sizes, scales
+
+
+def _scales(n: int, scale_factor: Any) -> list[Any]:
+    """One factor for each axis."""
+    if isinstance(scale_factor, int | float):
+        scales = [scale_factor] * n
+    else:
+        # One factor holds for all axes.
+        scales = list(scale_factor) * (n if len(scale_factor) == 1 else 1)
+    if len(scales) != n:
+        raise ValueError(
+            f"interpolate: scale_factor: got {scale_factor}; it must be a number or a list of {n} numbers"
+        )
+    if any(s <= 0 for s in scales):
+        raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
+    return scales
 
 
 def _scaled(length: Any, scale: float) -> Any:
@@ -423,6 +428,8 @@ def interpolate(
     # The mean over the area is a pooling whose cells may differ in length.
     if mode == "area":
         return _area(x, size, last)
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate: size, scale_factor: exactly one of them must be given")
     return _resize(
         x,
         size,
@@ -434,6 +441,13 @@ def interpolate(
         bool(recompute_scale_factor),
         bool(antialias),
     )
+
+
+def resize_to(
+    x: Tensor, size: Any, scale_factor: Any, mode: str, align_corners: bool, align_mode: int, last: bool
+) -> Tensor:
+    """As `interpolate`: the size says the lengths, and scale_factor the positions."""
+    return _resize(x, size, scale_factor, mode, align_corners, align_mode, last, False, False)
 
 
 def _channel_last(ndim: int, data_format: str) -> bool:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_jax._core.lazy.lengths import expression_of, has_lengths
+from paddle_jax._core.lazy.lengths import expression_of, has_lengths, to_int
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.plain_values import image_format
 from paddle_jax.framework.model_files.reading_helpers import P
 from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
 from paddle_jax.nn.functional.common import unfold
+from paddle_jax.nn.functional.resize import resize_to
 
 if TYPE_CHECKING:
     from paddle_jax.framework.model_files.builder import Builder, Value
@@ -33,8 +34,22 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     size = [-1] * 3
     factors = []
     operand = None
+    scale = None
+    has_factors = a.scale_factor is not None and not a.recompute
+    if has_lengths(a.scale_factor):
+        factors = pair(a.scale_factor, n)
+        if len(factors) == 1:
+            factors = factors * n
+        first = 1 if a.last else 2
+        # Paddle multiplies in double precision. Its operation would do so in single precision.
+        spatial = [to_int(length * f) for length, f in zip(x.shape[first:], factors, strict=False)]
+        if has_factors:
+            items = w.combine([w.number(f, "float32") for f in factors])
+            scale = w.op("stack", [items], ("float32", [n]), axis=0)
+        factors = []
+        has_factors = False
     # Factors, which the file applies to the lengths of its inputs.
-    if a.scale_factor is not None and not a.recompute:
+    if has_factors:
         factors = [float(f) for f in pair(a.scale_factor, n)]
         if len(factors) == 1:
             factors = factors * n
@@ -53,7 +68,7 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
         name = "interp_antialias"
     return w.op(
         name,
-        [x, operand, None, None],
+        [x, operand, None, scale],
         out[0],
         data_format=form,
         out_d=size[0],
@@ -66,13 +81,13 @@ def _resize(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
     )
 
 
-def read_antialias(a: Any, x: Any, n_size: Any = None, sizes: Any = None, s_scale: Any = None) -> Any:
+def read_antialias(a: Any, x: Any, n_size: Any = None, sizes: Any = None, n_scale: Any = None) -> Any:
     """`interp_antialias` by our operations."""
-    return _read_resize(a, x, n_size, sizes, s_scale, antialias=True)
+    return _read_resize(a, x, n_size, sizes, n_scale, antialias=True)
 
 
 def _read_resize(
-    a: Any, x: Any, n_size: Any = None, sizes: Any = None, s_scale: Any = None, antialias: bool = False
+    a: Any, x: Any, n_size: Any = None, sizes: Any = None, n_scale: Any = None, antialias: bool = False
 ) -> Any:
     dims = x.ndim - 2
     form = {1: {"NCHW": "NCW"}, 3: {"NCHW": "NCDHW"}}.get(dims, {}).get(a.data_format, a.data_format)
@@ -81,12 +96,17 @@ def _read_resize(
         size = [one.reshape([]) for one in sizes]
     elif n_size is not None:
         size = n_size
-    if s_scale is None:
+    if n_scale is None:
         scale = a.scale
-    elif isinstance(s_scale, float):
-        scale = s_scale
+    elif isinstance(n_scale, float | list):
+        scale = n_scale
     else:
-        scale = s_scale.tolist()
+        scale = n_scale.reshape([-1]).tolist()
+    if n_size is not None and n_scale is not None:
+        # The size says the lengths, and the factors say the positions.
+        return resize_to(
+            x, size, scale, a.interp_method, bool(a.align_corners), int(a.align_mode), form[-1] == "C"
+        )
     if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale):
         chosen = {"size": size}
     else:
@@ -127,6 +147,8 @@ def _onnx_resize(
         "cubic_coeff_a": -0.75,
         "nearest_mode": "floor",
     }
+    if size is not None and scale is not None:
+        raise NotInOnnx("a resize by factors that depend on lengths")
     # By sizes; otherwise by factors.
     if size is not None or (all(m > 0 for m in given) and not op.scale):
         tail = g.ints(given) if size is None else g.cast(size, "int64")

@@ -27,7 +27,7 @@ def _with_number(name: str, kind: str, *empty: None) -> OpaqueOp:
         settings = dict(a.settings)
         number = settings.pop("number")
         given = [*tensors, *empty][: len(tensors) + len(empty)]
-        return w.op(name, [*given, w.full(number, kind)], out, **settings)
+        return w.op(name, [*given, w.number(number, kind, (1,))], out, **settings)
 
     return OpaqueOp(name, write)
 
