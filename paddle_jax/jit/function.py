@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.caller_info import ENGINE, is_ours, package_of, user_line
+from paddle_jax._core.base.caller_info import ENGINE, is_ours, line_name, package_of, user_line
 from paddle_jax._core.base.errors import TRACING, Unsupported, concerns_lengths, first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
@@ -622,9 +622,9 @@ class StaticFunction:
         where = user_line_of(error, self._function)
         # A function that Paddle compiles, and XLA cannot, is no mistake of the user.
         if self._full_graph and not concerns_lengths(error):
-            raise RuntimeError(
-                f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})"
-            ) from error
+            # It keeps the frames: two tracebacks in a chain would be twice as long.
+            problem = RuntimeError(f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})")
+            raise problem.with_traceback(error.__traceback__) from None
         self._programs[key] = _EAGER
         text = (
             f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). "
@@ -696,10 +696,10 @@ def user_line_of(error: Any, function: Callable[..., Any]) -> str:
     if code is None:
         line = "unknown place"
     else:
-        line = f"{code.co_filename}:{code.co_firstlineno}"
+        line = line_name(code.co_filename, code.co_firstlineno)
     while frame is not None:
         # The last frame of the user's in the traceback: code of the engine and of wrappers does not count.
         if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
-            line = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
+            line = line_name(frame.tb_frame.f_code.co_filename, frame.tb_lineno)
         frame = frame.tb_next
     return line

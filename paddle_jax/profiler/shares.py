@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jax._src import source_info_util  # the frames of an equation; the public API only prints them
 
-from paddle_jax._core.base.caller_info import ENGINE
+from paddle_jax._core.base.caller_info import ENGINE, line_name
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.positions import needed_ops
 from paddle_jax._core.numpy_backend import cost as costs
@@ -116,5 +116,5 @@ def _line(equation: Any) -> str:
     """The innermost line of the user's code."""
     for frame in source_info_util.user_frames(equation.source_info.traceback):
         if not (frame.file_name.startswith("<") or any(part in frame.file_name for part in _ENGINE_FILES)):
-            return f"{frame.file_name}:{frame.start_line}"
+            return line_name(frame.file_name, frame.start_line)
     return ""

@@ -90,6 +90,15 @@ def test_misspelt_names(code, meant):
         assert text.rstrip().endswith(f"Did you mean: {meant!r}?"), text
 
 
+def test_members_of_groups_show_the_users_frames():
+    errors = [mistakes.run(paddle, name) for name in ("operator @", "reshape")]
+    group = ExceptionGroup("outer", [errors[0], ExceptionGroup("inner", [errors[1]])])
+    text = format_error(group)
+    assert text.count("paddle_jax hidden") == 2 and "_core" not in text, text
+    assert sum("/programs/" in line for line in text.splitlines()) == 2
+    assert all(not hasattr(error, "__notes__") for error in errors)
+
+
 def test_debuggers_stop_in_the_users_frame():
     error = mistakes.run(paddle, "an exception of one's own in forward")
     Trimmed(error)
@@ -184,6 +193,30 @@ def test_workers_name_the_file(tmp_path):
     text = run(["program.py"], tmp_path)
     assert 'program.py", line 6, in __getitem__' in text and "dynamic" not in text
     assert "fetcher.py" not in text and len(text.splitlines()) <= 12, text
+
+
+def test_workers_refuse_a_batch_in_few_lines(tmp_path):
+    """No frame is the user's there."""
+    (tmp_path / "program.py").write_text(
+        "import paddle_jax as paddle\n"
+        "if __name__ == '__main__':\n"
+        "    list(paddle.io.DataLoader([[1.0], [1.0, 2.0]], batch_size=2, num_workers=1))\n"
+    )
+    lines = run(["program.py"], tmp_path).splitlines()
+    assert lines[-1].startswith("DataLoader: worker 0") and lines[-1].endswith("raised this")
+    assert len(lines) <= 8, lines
+
+
+def test_groups_that_tasks_raise(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import asyncio\nimport paddle_jax as paddle\n"
+        "async def wrong():\n    paddle.ones([2]).reshape([3])\n"
+        "async def main():\n    async with asyncio.TaskGroup() as tasks:\n"
+        "        tasks.create_task(wrong())\n"
+        "asyncio.run(main())\n"
+    )
+    text = run(["program.py"], tmp_path)
+    assert text.count("frames inside paddle_jax hidden") == 1 and "_core" not in text
 
 
 @pytest.mark.parametrize(

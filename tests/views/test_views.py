@@ -461,6 +461,9 @@ layer = names["paddle"].nn.Linear(2, 2)
 print("state", "2 Tensors" in show(layer.state_dict())["text/html"])
 print("dicts", [sorted(show(d)) for d in ({"a": x}, names["collections"].OrderedDict(a=1))])
 print("line", names["f"].program_cache[0].record.where)
+refused = "@paddle.jit.to_static(full_graph=True)\\ndef g(x):\\n  if x > 0:\\n    x = 'a'\\n  return x\\n"
+refused += "g(x.sum())"
+print("refused", "(In [4], line 3)" in str(shell.run_cell(refused, store_history=True).error_in_exec))
 shell.run_cell("%unload_ext paddle_jax")
 print("unloaded", "text/html" in show(x))
 """
@@ -478,12 +481,15 @@ def test_ipython(tmp_path):
         text=True,
         timeout=120,
     )
-    assert done.stdout.splitlines()[-6:] == [
+    words = ("alias", "html", "state", "dicts", "line", "refused", "unloaded")
+    lines = [line for line in done.stdout.splitlines() if line.startswith(words)]  # and a traceback
+    assert lines == [
         "alias True",
         "html True True",
         "state True",
         "dicts [['text/plain'], ['text/plain']]",
         "line In [3], line 3",
+        "refused True",
         "unloaded False",
     ], done.stderr
 

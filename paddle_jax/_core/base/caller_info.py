@@ -95,9 +95,13 @@ def user_line() -> str:
     frame = caller()
     if frame is None:
         return "?"
-    file = frame.f_code.co_filename
+    return line_name(frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_name(file: str, line: int | None) -> str:
+    """`file:line`; of a cell of a notebook `In [9], line 2`."""
     if CellNames.of_file is not None:
         cell = CellNames.of_file(file)
         if cell is not None:
-            return f"{cell}, line {frame.f_lineno}"
-    return f"{file}:{frame.f_lineno}"
+            return f"{cell}, line {line}"
+    return f"{file}:{line}"

@@ -13,13 +13,25 @@ import types
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from paddle_jax._core.base.caller_info import ENGINE, LIBRARIES, PYTHONS, package_of
+from paddle_jax._core.base.caller_info import ENGINE, LIBRARIES, PYTHONS, line_name, package_of
 from paddle_jax._core.base.error_translation import ErrorDetail
 from paddle_jax._core.base.suggestions import suggestion
 
 _FOLDER = str(Path(__file__).parents[2]) + os.sep
 _HIDDEN = frozenset((*ENGINE, "malt"))  # malt runs converted code
-_BELOW = frozenset((*LIBRARIES, *PYTHONS, "ml_dtypes", "opt_einsum", "safetensors"))
+# libraries of extras, which this package calls for the user
+_EXTRAS = (
+    "fsspec",
+    "orbax",
+    "tensorstore",
+    "tensorboardX",
+    "grpc",
+    "onnx",
+    "flatbuffers",
+    "cloudpickle",
+    "PIL",
+)
+_BELOW = frozenset((*LIBRARIES, *PYTHONS, *_EXTRAS, "ml_dtypes", "opt_einsum", "safetensors"))
 _JAX_NOTE = "JAX has removed its internal frames"
 _Chain = tuple[BaseException, BaseException | None, BaseException | None, bool]
 
@@ -118,7 +130,7 @@ def user_source_line(error: BaseException) -> str:
     frames = traceback.extract_tb(trimmed(error.__traceback__)[0])
     if not frames:
         return "an unknown line"
-    return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}"
+    return f"{line_name(frames[-1].filename, frames[-1].lineno)}: {frames[-1].line}"
 
 
 def is_internal(error: BaseException | None) -> bool:
@@ -139,7 +151,20 @@ def report(error: BaseException) -> FrameReport:
     if sys.version_info < (3, 12):  # later ones find it themselves
         found.suggestion = suggestion(error)
     _drop_empty_marks(found)
+    _count_in_members(found, error, view.hidden_of)
     return found
+
+
+def _count_in_members(
+    summary: traceback.TracebackException, error: BaseException, hidden_of: dict[int, int]
+) -> None:
+    """Adds to each member of a group how many of its frames are hidden."""
+    if not isinstance(error, BaseExceptionGroup):
+        return
+    for part, member in zip(summary.exceptions or (), error.exceptions, strict=False):
+        if count := hidden_of.get(id(member)):
+            part.__notes__ = [*(part.__notes__ or ()), count_line(count)]
+        _count_in_members(part, member, hidden_of)
 
 
 def format_error(error: BaseException) -> str:
@@ -190,9 +215,11 @@ class Trimmed:
 
     Attributes:
         hidden: int, how many frames of the exception are left out.
+        hidden_of: dict from the id of each exception in the chain and in groups to that number.
     """
 
     def __init__(self, error: BaseException) -> None:
+        self.hidden_of: dict[int, int] = {}
         self._chains: list[_Chain] = []
         self._traces: list[tuple[BaseException, types.TracebackType | None]] = []
         self._notes: list[tuple[list[str], list[str]]] = []
@@ -202,6 +229,7 @@ class Trimmed:
         """Trims one exception and its chain; returns how many frames of itself are left out."""
         seen.add(id(error))
         trace, hidden = trimmed(error.__traceback__)
+        self.hidden_of[id(error)] = hidden
         self._traces.append((error, error.__traceback__))
         error.__traceback__ = trace
         notes = getattr(error, "__notes__", None)

@@ -36,8 +36,11 @@ def _has_hidden(error: BaseException | None) -> bool:
     """Whether a display of an exception would have a frame that is hidden."""
     if error is None or not is_active():
         return False
+    members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
     chain = (error, error.__cause__, error.__context__)
-    return any(found is not None and not all(shown_frames(found.__traceback__)) for found in chain)
+    return any(_has_hidden(member) for member in members) or any(
+        found is not None and not all(shown_frames(found.__traceback__)) for found in chain
+    )
 
 
 def _print_report(error: BaseException) -> None:

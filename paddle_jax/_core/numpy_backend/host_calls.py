@@ -31,7 +31,7 @@ from jax._src.lax import linalg as lax_linalg
 from jax.core import ShapedArray
 from jax.interpreters import mlir
 
-from paddle_jax._core.base.caller_info import user_line
+from paddle_jax._core.base.caller_info import line_name, user_line
 from paddle_jax._core.numpy_backend.rules import RULES
 
 _FOLDERS = tuple(
@@ -150,7 +150,7 @@ def _line_of(context: Any) -> str:
     """The user's line that an equation comes from; else the one that runs now."""
     for frame in context.traceback.frames if context.traceback is not None else ():
         if not frame.file_name.startswith(_FOLDERS):
-            return f"{frame.file_name}:{frame.line_num}"
+            return line_name(frame.file_name, frame.line_num)
     return user_line()
 
 

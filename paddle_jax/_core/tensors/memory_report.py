@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from paddle_jax._core.base.caller_info import ENGINE
+from paddle_jax._core.base.caller_info import ENGINE, line_name
 from paddle_jax._core.base.out_of_memory import MemoryDetails, detail_providers, format_bytes
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import OP_MASK
@@ -168,7 +168,7 @@ def _line_of(tensor: Tensor) -> str:
     for frame in _allocation_frames(tensor):
         is_engine = any(part in frame.filename for part in _ENGINE_FILES)
         if not (frame.filename.startswith("<") or is_engine):
-            return f"{frame.filename}:{frame.lineno}"
+            return line_name(frame.filename, frame.lineno)
     signature = _signature_of(tensor._raw)
     if signature is not None:
         return signature.user_line

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.caller_info import is_ours, line_name
 from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.signal_handlers import is_from_signal_handler
@@ -217,7 +217,7 @@ def converted_function(function: Any, strict: bool = False) -> Any:
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
         refusal = Unsupported(
-            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be "
+            f"{function.__qualname__} ({line_name(code.co_filename, code.co_firstlineno)}) cannot be "
             f"converted: {reason}"
         )
         if strict:

@@ -199,7 +199,8 @@ class ProcessWorker:
         if not isinstance(error, Exception):
             error = RuntimeError(f"{where} raised {summary}")
         if is_short:
-            error.add_note(f"{where} raised this, in:\n{text}")
+            # No frame of it is the user's where the package itself refuses a batch.
+            error.add_note(f"{where} raised this, in:\n{text}" if text else f"{where} raised this")
             raise error
         error.add_note(f"{where} raised this; above is its own traceback")
         raise error from WorkerTraceback(f"\n{text}")

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.base.dtype import set_default_dtype
-from paddle_jax._core.base.hidden_frames import format_error, frames_as_text, is_active, is_chained
+from paddle_jax._core.base.hidden_frames import (
+    format_error,
+    frames_as_text,
+    is_active,
+    is_chained,
+    is_internal,
+)
 from paddle_jax._core.lazy.devices import stay_on_host
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.tensors.random import default_generator
@@ -139,7 +145,12 @@ def _answer(sock: Any, result: Any, shared: bool, epoch: int) -> None:
 def _raised(error: BaseException) -> tuple[bytes | None, str, str, bool]:
     """(the pickled error or None, its name and text, the traceback as text, whether that is frames alone)"""
     is_short = is_active() and not is_chained(error)
-    text = frames_as_text(error) if is_short else format_error(error).rstrip()
+    if is_short and is_internal(error):
+        text = ""
+    elif is_short:
+        text = frames_as_text(error)
+    else:
+        text = format_error(error).rstrip()
     try:
         data = Packed(error.with_traceback(None), shared=False, back=True).bytes()
     except Exception:

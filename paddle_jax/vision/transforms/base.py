@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
 import types
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.base.hidden_frames import format_error, is_active, is_internal
 from paddle_jax.vision.transforms import functional as F
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ class Compose:
             try:
                 data = transform(data)
             except Exception as error:
-                print(
-                    f"fail to perform transform [{transform}] with error: "
-                    f"{error} and stack:\n{traceback.format_exc()}"
-                )
+                text = f"fail to perform transform [{transform}] with error: {error}"
+                if is_active() and is_internal(error):  # the error itself has the user's frames
+                    print(text)
+                else:
+                    print(f"{text} and stack:\n{format_error(error)}")
                 raise
         return data
 
