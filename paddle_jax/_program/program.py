@@ -23,6 +23,7 @@ import contextlib
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.lazy.symbol import DefaultPrograms, Symbol
 from paddle_jax._program.clone import clone_program, prune_program, use_evaluation_forms
 from paddle_jax._program.operation import Operation, type_text
@@ -259,7 +260,12 @@ class Program:
     def set_state_dict(
         self, state_dict: dict[str, Any], scope: Scope | None = None, copy_tensor: bool = False
     ) -> None:
-        """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
+        """Puts values, a dict by name, into a Scope; names that the program does not have are left out.
+
+        Raises:
+            TypeError: state_dict is no dict.
+        """
+        require_dict("set_state_dict", state_dict)
         for name, value in state_dict.items():
             if name in self.vars:
                 put_into(scope, name, value, self.vars[name].avals)

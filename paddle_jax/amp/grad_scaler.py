@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attributes
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.execution.module_protocol import CapturedState
@@ -346,6 +347,7 @@ class AmpScaler:
             state_dict: dict; it may come from the real Paddle.
         Raises:
             RuntimeError: it is empty: of a scaler that was not enabled.
+            TypeError: it is no dict.
         """
         if not self._enable:
             return
@@ -353,6 +355,7 @@ class AmpScaler:
             raise RuntimeError(
                 "load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled"
             )
+        require_dict("load_state_dict", state_dict)
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
         self._scale._rebind(persistent_from_numpy(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:

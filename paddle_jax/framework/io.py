@@ -389,7 +389,10 @@ def _damage_message(name: str, configs: dict[str, Any], error: Exception) -> str
     """What is said of a file that cannot be read."""
     if str(name).endswith(".safetensors") and not configs.get("safetensors", False):
         return f"load: path: cannot read {name} as a pickle; pass safetensors=True for a safetensors file."
-    return f"load: path: cannot read {name}: it is damaged or not a checkpoint ({shortened(error)})."
+    reason = shortened(error)
+    if isinstance(error, KeyError) and type(error.args[0]) is int:  # of the table of pickle's operations
+        reason = f"byte {error.args[0]:#04x} is no operation of a pickle"
+    return f"load: path: cannot read {name}: it is damaged or not a checkpoint ({reason})."
 
 
 class _Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.state import state
@@ -25,6 +25,16 @@ def zeros_for(group: _Group, raw: Any) -> Any:
     if key not in group.zeros:
         group.zeros[key] = new_state(raw.shape, 0, raw.dtype)._value
     return group.zeros[key]
+
+
+def require_parameters(name: str, groups: Sequence[_Group]) -> None:
+    """Refuses a step that has nothing to update, such as that of an optimizer made before its layers.
+
+    Raises:
+        IndexError: no group has a parameter.
+    """
+    if not any(group.params for group in groups):
+        raise IndexError(f"{name}.step: parameters: got an empty list; pass layer.parameters()")
 
 
 def in_program(tensor: Any) -> bool:

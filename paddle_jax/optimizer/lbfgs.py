@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -275,6 +276,7 @@ class LBFGS(Optimizer):
 
     def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`."""
+        require_dict("set_state_dict", state_dict)
         state = {
             key: value._value if isinstance(value, Tensor) else value
             for key, value in state_dict["state"].items()

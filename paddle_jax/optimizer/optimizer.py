@@ -26,7 +26,7 @@ from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, rows
 from paddle_jax.optimizer.group import _Group
-from paddle_jax.optimizer.helpers import in_program, is_rule, zeros_for
+from paddle_jax.optimizer.helpers import in_program, is_rule, require_parameters, zeros_for
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import (
     Stack,
@@ -304,13 +304,15 @@ class Optimizer(ByParameter, States):
     def step(self) -> None:
         """Updates all parameters that have a gradient.
 
+        Raises:
+            IndexError: the optimizer has no parameters.
         Example:
             >>> layer = paddle.nn.Linear(2, 1)
             >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
             >>> layer(paddle.ones([3, 2])).mean().backward()
             >>> optimizer.step()
-            >>> optimizer.clear_grad()
         """
+        require_parameters(type(self).__name__, self._groups)
         # Read before the gradients, as a scheduler may run code of the user.
         lr = self._rate()
         self._report_grad_access()

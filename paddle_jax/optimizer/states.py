@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import state
 from paddle_jax._core.lazy.device_put import put as put_array
@@ -183,6 +184,7 @@ class States:
         Raises:
             AssertionError: a state is missing or has another shape or dtype, or there is none
                 for the scheduler. A LambdaDecay needs none.
+            AttributeError: state_dict is no dict.
         Example:
             >>> layer = paddle.nn.Linear(2, 1)
             >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2),
@@ -191,6 +193,7 @@ class States:
             >>> optimizer.get_lr()
             0.25
         """
+        require_dict("set_state_dict", state_dict)
         state = dict(state_dict)
         scheduler = state.pop("LR_Scheduler", None)
         if isinstance(self._learning_rate, LRScheduler):

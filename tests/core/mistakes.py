@@ -107,6 +107,9 @@ MISTAKES = {
     "compiled: shapes that do not fit": STATIC.format("x = x @ x"),
     "compiled: an exception of one's own": STATIC.format("x = {}['key']"),
     "compiled: in a branch": STATIC.format("if x.sum() > 0:\n        x = x @ x"),
+    "compiled: branches of two types": STATIC.format(
+        "if x.sum() > 0:\n        y = x\n    else:\n        y = 'none'\n    x = y"
+    ),
     "samples of different shapes": DATA.format("paddle.ones([i + 1]).numpy()", "pass"),
     "an exception in a data set": DATA.format("{}[i]", "pass"),
     "a batch that does not fit": DATA.format("paddle.ones([3]).numpy()", "nn.Linear(4, 2)(batch[0])"),
@@ -114,6 +117,13 @@ MISTAKES = {
         "data = [1, 2, 3]\nfor x in paddle.io.DataLoader(data, collate_fn=lambda rows: rows['x']):\n    pass"
     ),
     "load of a file that is not there": "paddle.load('nothing.pdparams')",
+    "load of an address whose library is missing": "paddle.load('oss://bucket/w.pdparams')",
+    "load_state_dict of a name": "nn.Linear(3, 4).set_state_dict('w.pdparams')",
+    "a step without parameters": "paddle.optimizer.Adam(parameters=[]).step()",
+    "a gradient of another shape from a hook": (
+        "x = paddle.ones([3])\nx.stop_gradient = False\ny = x * 2\n"
+        "y.register_hook(lambda grad: grad[:2])\ny.sum().backward()"
+    ),
     "a device that is not there": "paddle.set_device('nothing')",
     "a state dict of a list": "nn.Linear(3, 4).set_state_dict([1, 2])",
 }

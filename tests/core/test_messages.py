@@ -124,7 +124,56 @@ def test_one_warning_lists_what_was_not_loaded():
     assert len(found) == 1 and "30 more were not loaded" in str(found[0].message)
 
 
+STATES = {
+    "layer": (lambda p: p.nn.Linear(2, 2), AttributeError),
+    "optimizer": (lambda p: p.optimizer.Adam(parameters=p.nn.Linear(2, 2).parameters()), AttributeError),
+    "scheduler": (lambda p: p.optimizer.lr.StepDecay(0.1, 2), TypeError),
+    "program": (lambda p: p.static.Program(), TypeError),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", STATES)
+def test_states_that_are_no_dicts(name, oracle):
+    make, kind = STATES[name]
+    with pytest.raises(kind):
+        make(oracle).set_state_dict(None)
+    with pytest.raises(kind, match="state_dict: got NoneType; pass the dict"):
+        make(paddle).set_state_dict(None)
+
+
+def test_a_name_of_a_file_in_place_of_its_state():
+    with pytest.raises(AttributeError, match="got str; pass the dict .* paddle.load"):
+        nn.Linear(2, 2).set_state_dict("model.pdparams")
+    with pytest.raises(TypeError, match="got str; pass the dict"):
+        paddle.amp.GradScaler().load_state_dict("scaler.pdparams")
+
+
+def test_files_that_are_no_pickles(tmp_path):
+    (tmp_path / "note.txt").write_text("hello")
+    with pytest.raises(ValueError, match="not a checkpoint .byte 0x65 is no operation of a pickle"):
+        paddle.load(tmp_path / "note.txt")
+
+
+def hooked(p, result):
+    """The gradient of x when the hook of an intermediate Tensor gives another one."""
+    x = p.ones([2, 3])
+    x.stop_gradient = False
+    y = x @ p.ones([3, 3])
+    y.register_hook(lambda grad: result)
+    (y * 2).sum().backward()
+    return x.grad
+
+
+def test_hooks_keep_the_size_of_a_gradient():
+    with pytest.raises(ValueError, match=r"hook returned shape \[2\]; .* its shape \[2, 3\]"):
+        hooked(paddle, paddle.ones([2]))
+    assert hooked(paddle, paddle.ones([2, 3])).tolist() == [[3.0] * 3] * 2
+
+
 MISTAKES = {
+    "no parameters": lambda p: p.optimizer.AdamW(parameters=[]).step(),
+    "no parameters, SGD": lambda p: p.optimizer.SGD(parameters=[]).step(),
     "channels": lambda p: p.nn.Conv2D(3, 4, 3)(p.ones([1, 1, 8, 8])),
     "channels of groups": lambda p: p.nn.Conv2D(4, 4, 3, groups=2)(p.ones([1, 6, 8, 8])),
     "groups": lambda p: p.nn.functional.conv2d(p.ones([1, 4, 8, 8]), p.ones([3, 2, 3, 3]), groups=2),

@@ -67,6 +67,19 @@ class ArgumentError(ValueError, TypeError, AttributeError):
     """
 
 
+def require_dict(where: str, state: Any) -> None:
+    """Refuses a state that is no dict, such as the name of its file.
+
+    Raises:
+        ArgumentError: it is not.
+    """
+    if not (hasattr(state, "get") and hasattr(state, "items")):
+        raise ArgumentError(
+            f"{where}: state_dict: got {type(state).__name__}; pass the dict that state_dict() or "
+            "paddle.load(path) returned"
+        )
+
+
 class MixedDtypesError(ValueError, RuntimeError):
     """An operation does not take operands of these different dtypes.
 

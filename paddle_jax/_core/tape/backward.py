@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -375,8 +376,18 @@ def _cotangents_after_hooks(walk: _BackwardPass, node: Node, cts: Any) -> list[G
             zeros = node.zeros_of(idx)
             cts[idx] = wrap(zeros) if walk.create_graph and zeros is not None else zeros
         if cts[idx] is not None:
-            cts[idx] = walk.run_hooks(cts[idx], hooks)
+            cts[idx] = _same_size(walk.run_hooks(cts[idx], hooks), cts[idx])
     return cts
+
+
+def _same_size(ct: Gradient, before: Gradient) -> Gradient:
+    """A gradient after its hooks, if it still has as many elements; that of a leaf may have others."""
+    if ct.shape != before.shape and math.prod(ct.shape) != math.prod(before.shape):
+        raise ValueError(
+            f"(InvalidArgument) register_hook: the hook returned shape {[*ct.shape]}; "
+            f"the gradient must keep its shape {[*before.shape]}"
+        )
+    return ct
 
 
 # gradients of all leaves ------------------------------------------------------------------------------------

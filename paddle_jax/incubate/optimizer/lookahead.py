@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -109,6 +110,7 @@ class LookAhead(Optimizer):
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a `state_dict()`; what is missing stays. With slow weights alone, as Paddle writes
         them, the next step back comes after k steps."""
+        require_dict("set_state_dict", state_dict)
         state = dict(state_dict)
         steps = state.pop(_STEPS, None)
         for param, slow in zip(self._all_params(), self._slow, strict=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.held_values import assign_from
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -149,6 +150,7 @@ class ModelAverage(Optimizer):
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over sums and counts of a `state_dict()`; what is missing stays."""
+        require_dict("set_state_dict", state_dict)
         for param, kept in zip(self._all_params(), self._kept, strict=True):
             for name, tensor in kept.items():
                 if (loaded := state_dict.get(f"{param.name}_{name}_0")) is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.tensors import place as places
@@ -165,11 +166,13 @@ class StateMixin:
             value of another shape is not loaded and is in both. One warning lists what was not loaded.
         Raises:
             AssertionError: a value has another dtype. Nothing is loaded then.
+            AttributeError: state_dict is no dict.
         Example:
             >>> layer = paddle.nn.Linear(1, 1)
             >>> layer.set_state_dict({"weight": paddle.ones([1, 1]), "bias": paddle.zeros([1])})
             ([], [])
         """
+        require_dict("set_state_dict", state_dict)
         missing = []
         problems = []
         used = set()
@@ -215,6 +218,7 @@ class StateMixin:
         Raises:
             RuntimeError: names do not match and strict is True.
             AssertionError: a value has another dtype.
+            AttributeError: state_dict is no dict.
         """
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.tensors.tensor import Tensor
@@ -155,12 +156,15 @@ class LRScheduler:
             state_dict: dict with every name of `state_keys()`. Further entries are ignored with a warning.
         Raises:
             RuntimeError: a name is missing.
+            TypeError: state_dict is None or another thing that has no names.
         Example:
             >>> rate = paddle.optimizer.lr.ExponentialDecay(0.5, gamma=0.9)
             >>> rate.set_state_dict({'last_epoch': 3, 'last_lr': 0.25})
             >>> rate()
             0.25
         """
+        if not hasattr(state_dict, "__contains__"):
+            require_dict("set_state_dict", state_dict)
         self.state_keys()
         for key in self.keys:
             if key not in state_dict:
