@@ -3,9 +3,11 @@
 import threading
 import time
 
+import jax
 import pytest
 
 import paddle_jax
+from paddle_jax._core.process_group import failure_detector, startup_barrier
 from paddle_jax._launch import arguments, variables
 from paddle_jax._launch.rendezvous import RendezvousError, request_answer
 from paddle_jax._launch.store import Place, key_of, open_store
@@ -297,3 +299,34 @@ def test_workers_of_a_job_with_servers_have_no_collectives(monkeypatch):
     for name in _WORKER:
         monkeypatch.delenv(name)
     fleet.init(is_collective=True)
+
+
+class LateStore:
+    """A store whose keys come after some questions."""
+
+    def __init__(self, questions):
+        self.questions = questions
+        self.keys = []
+
+    def key_value_set(self, key, value, allow_overwrite):
+        self.keys.append(key)
+
+    def blocking_key_value_get(self, key, milliseconds):
+        if key not in self.keys and self.questions:
+            self.questions -= 1
+            raise jax.errors.JaxRuntimeError("DEADLINE_EXCEEDED: GetKeyValue() timed out")
+
+
+def test_a_process_may_come_late(monkeypatch):
+    store = LateStore(questions=3)
+    monkeypatch.setattr(startup_barrier, "store", lambda: store)
+    startup_barrier.await_all("first program", 1, [4, 6])
+    assert store.questions == 0
+    assert store.keys == ["paddle/come/first program/6"]
+
+
+def test_a_process_that_failed_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(startup_barrier, "store", lambda: LateStore(questions=3))
+    monkeypatch.setattr(failure_detector, "failure_among", lambda ranks: f"rank {ranks[0]} has failed")
+    with pytest.raises(failure_detector.LostError, match="first program: rank 4 has failed"):
+        startup_barrier.await_all("first program", 1, [4, 6])

@@ -64,6 +64,7 @@ class ProcessGroup:
         sockets: SocketMesh on CPUs, else None.
         shared_memory: SharedMemory on CPUs, else None.
         description: str, the group in words.
+        is_connected: bool, whether all processes have come to the first program.
     """
 
     def __init__(self, number: int, ranks: Sequence[int], timeout: float) -> None:
@@ -79,6 +80,7 @@ class ProcessGroup:
         self.mesh = Mesh(np.array([device_of_process[rank] for rank in ranks]), ("g",))
         self.sharding = NamedSharding(self.mesh, P("g"))
         self.description = f"group {number} (ranks {', '.join(map(str, ranks))})"
+        self.is_connected = False
         self.max_message_bytes = -1
         self.sockets: socket_mesh.SocketMesh | None = None
         self.shared_memory: shared_memory.SharedMemory | None = None
@@ -240,6 +242,11 @@ class ProcessGroup:
         inputs = [x.reshape(1) if is_scalar else x]
         if announced:
             inputs.append(small_messages.encode(self._announcement(what)))
+        if not self.is_connected:
+            # Gloo connects the processes in the first program, and gives up after 30 s. A process may come
+            # later, such as one that prepares data which the others wait for.
+            startup_barrier.await_all(f"first program of {self.description}", self.rank, self.ranks)
+            self.is_connected = True
         with self._breaks_as_lost(what):
             outputs = _program(self.mesh, key, self.size, is_scalar, announced)(
                 *map(self._global_array, inputs)

@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -28,6 +28,7 @@ MARK = "PADDLE_JAX_TRAINER"  # the process id of the process that the launcher s
 # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
 _CONNECT_SECONDS = 300.0
 _RETRY_SECONDS = 0.02  # from one try to reach the first process to the next
+_POLL_MILLISECONDS = 500  # between two looks at whether a process that is waited for has failed
 _HEARTBEAT_SECONDS = 100  # without a heartbeat after which JAX takes a process for dead
 
 
@@ -88,6 +89,36 @@ def is_connected() -> bool:
 def store() -> Any:
     """The client of the key-value store that all processes share."""
     return distributed.global_state.client
+
+
+def await_all(event: str, index: int, ranks: Sequence[int]) -> None:
+    """Waits until all of some processes have come to the same point. The store remembers who has come.
+
+    Args:
+        event: the point in words; there is one of this name.
+        index: which of `ranks` this process is.
+        ranks: the numbers of the processes.
+    Raises:
+        LostError: one of them has failed. A wait that takes too long is ended by the failure detector.
+    """
+    key = f"paddle/come/{event}"
+    store().key_value_set(f"{key}/{ranks[index]}", "1", allow_overwrite=True)
+    for rank in ranks:
+        while not _has_key(f"{key}/{rank}"):
+            reason = failure_detector.failure_among([rank])
+            if reason is not None:
+                raise failure_detector.LostError(f"{event}: {reason}")
+
+
+def _has_key(key: str) -> bool:
+    """Whether the store has a key; it waits a moment for it."""
+    try:
+        store().blocking_key_value_get(key, _POLL_MILLISECONDS)
+    except jax.errors.JaxRuntimeError as error:
+        if "DEADLINE_EXCEEDED" not in str(error):
+            raise
+        return False
+    return True
 
 
 def coordinator_address() -> str:
