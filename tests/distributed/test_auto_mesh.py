@@ -32,6 +32,7 @@ ASKED = [
     "str(m.get_mesh_with_dim('y'))",
     "str(m.get_mesh_with_dim('y', 0))",
     "str(m.get_mesh_with_dim('x', 1))",
+    "str(m.get_mesh_with_dim(m.dim_names[0], 0))",
     "str(m.get_submesh_with_dim('x'))",
     "m.get_rank_by_dim_and_process_id(m.dim_names[-1], 1)",
     "m.get_rank_by_dim_and_process_id(m.dim_names[0], 99)",

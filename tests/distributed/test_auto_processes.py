@@ -31,6 +31,9 @@ def main(folder):
     net.weight.set_value(data)
     weight = dist.shard_tensor(net.weight, mesh, [Shard(0)])
     assert np.array_equal(weight.numpy(), data)
+    # It goes together with a value on the mesh, too.
+    assert np.array_equal((x * net.weight).numpy(), data * data)
+    sharded_states(mesh, data)
     try:
         dist.shard_tensor(paddle.full([4], dist.get_rank()), mesh, [Replicate()])
     except ValueError as error:
@@ -43,6 +46,29 @@ def main(folder):
     dist.load_state_dict({"x": again}, folder)
     assert np.array_equal(again.numpy(), data)
     stages(data)
+
+
+def sharded_states(mesh, data):
+    # The mesh along which states are cut is that of the loader, where the model lies on none.
+    net = paddle.nn.Linear(2, 1, bias_attr=False)
+    net.weight.set_value(np.ones([2, 1], "float32"))
+    optimizer = paddle.optimizer.SGD(0.5, parameters=net.parameters())
+    strategy = dist.Strategy()
+    strategy.sharding.enable = True
+    try:
+        dist.to_static(net, None, paddle.nn.MSELoss(), optimizer, strategy)
+    except ValueError as error:
+        assert "no mesh" in str(error)
+    else:
+        raise AssertionError("states were cut along no mesh")
+    rows = paddle.io.DataLoader(paddle.io.TensorDataset([data, 0 * data[:, :1]]), batch_size=4)
+    loader = dist.shard_dataloader(rows, meshes=mesh, shard_dims="x")
+    model = dist.to_static(net, loader, paddle.nn.MSELoss(), optimizer, strategy)
+    model.train()
+    for rows, targets in loader:
+        model(rows, targets)
+    slope = 2 * data.T @ data.sum(1, keepdims=True) / len(data)
+    assert np.allclose(net.weight.numpy(), 1 - 0.5 * slope)
 
 
 def stages(data):

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.devices import HOST, canonical_device, default_device, device_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.multi_device import MultiDevice
@@ -334,11 +335,15 @@ def jax_device(place: Place) -> Any:
     if device is None:
         numbers = ", ".join(str(of_device(each)._index) for each in devices)
         raise ValueError(f"device: got {place}; this process has the numbers {numbers}; choose one of them")
-    # The default device named again puts no value elsewhere.
-    is_default = canonical_device(device) is default_device()
-    if not is_default and (device.platform != "cpu" or default_device() is not HOST):
+    if not _is_default(device):
         MultiDevice.placed = True
     return device
+
+
+def _is_default(device: Any) -> bool:
+    """Whether new arrays are put on a device anyway."""
+    default = default_device()
+    return canonical_device(device) is default or (device.platform == "cpu" and default is HOST)
 
 
 def local_kinds() -> list[str]:
@@ -402,7 +407,12 @@ def put(array: Any, place: Any = None) -> Any:
         if not isinstance(array, np.ndarray | np.generic):
             return jax.numpy.asarray(array)
         return persistent_from_numpy(np.asarray(array))
-    return jax.device_put(array, jax_device(parse(place)))
+    device = jax_device(parse(place))
+    placed = jax.device_put(array, device)
+    if isinstance(placed, jax.core.Tracer) or not _is_default(device):
+        return placed
+    # The default device named again binds no value to it: operations with values on a mesh take it.
+    return put_uncommitted(placed, device)
 
 
 def set_device(device: Any) -> Place:

@@ -15,8 +15,9 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.amp import GradScaler, auto_cast
 from paddle_jax.distributed.auto_parallel import optimizers
 from paddle_jax.distributed.auto_parallel.intermediate.pipeline_parallel import moved
+from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
 from paddle_jax.distributed.auto_parallel.micro_batches import MicroBatchSteps
-from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
+from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.jit import to_static as compiled
 
@@ -39,6 +40,24 @@ def _warn_of_unused(strategy: Any) -> None:
             "layers to distributed.fleet.utils.recompute in the model",
             stacklevel=5,
         )
+
+
+def _sharding_mesh(layer: Any, loader: Any) -> ProcessMesh:
+    """The mesh along which `strategy.sharding` cuts states.
+
+    Raises:
+        ValueError: there is none.
+    """
+    meshes = [p.process_mesh for p in layer.parameters() if p.is_dist()]
+    if isinstance(loader, ShardDataloader):
+        meshes.extend(loader._meshes)
+    mesh = get_mesh() or next(iter(meshes), None)
+    if mesh is None:
+        raise ValueError(
+            "dist.to_static: strategy.sharding: there is no mesh to cut states along; call "
+            "distributed.auto_parallel.set_mesh, or shard the parameters or the loader"
+        )
+    return mesh
 
 
 def _value_here(tensor: Tensor) -> np.ndarray | None:
@@ -105,7 +124,7 @@ class DistModel:
             stage = (optimizers.ShardingStage1, optimizers.ShardingStage2, optimizers.ShardingStage3)[
                 self._strategy.sharding.stage - 1
             ]
-            mesh = get_mesh() or next(p.process_mesh for p in layer.parameters() if p.is_dist())
+            mesh = _sharding_mesh(layer, loader)
             self._optimizer = optimizers.shard_optimizer(
                 optimizer, stage("dp" if "dp" in mesh.dim_names else 0, mesh)
             )

@@ -163,6 +163,9 @@ class ProcessMesh:
         rest = [name for name in self._names if name != dim_name]
         if index is None:
             return ProcessMesh(mesh, [dim_name, *rest])
+        if not rest:
+            # A mesh of one dimension keeps its name, so that one device is a mesh too.
+            return ProcessMesh([mesh[index]], [dim_name])
         return ProcessMesh(mesh[index], rest)
 
     def get_submesh_with_dim(self, dim_name: str) -> ProcessMesh:
