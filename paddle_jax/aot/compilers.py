@@ -11,6 +11,7 @@ import contextlib
 import importlib.machinery
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ _SCRIPT = pathlib.Path(__file__).with_name("compiler_process.py")
 # Without a GPU XLA does not try out ways of a product, and Triton may not fit. With one it takes cuBLAS then.
 _NO_TILES = "Couldn't find output tile sizes"
 _WITHOUT_TRITON = {"xla_gpu_enable_triton_gemm": False}
+_FAILURE = re.compile(r"^F\d{4} [^\]\n]*\] (.*)$", re.MULTILINE)  # a fatal line of Google's logs
 _MAX_LOG = 2000  # characters of what a compiler has printed that an error shows
 
 
@@ -129,10 +131,11 @@ class _Process:
             timer.cancel()
 
     def last_words(self) -> str:
-        """The end of what its libraries have printed."""
+        """The message of the check that ended it; without one, the end of what its libraries have printed."""
         self.log.seek(0)
         text = self.log.read().decode(errors="replace").strip()
-        return text[-_MAX_LOG:]
+        failure = _FAILURE.search(text)
+        return failure[1].strip() if failure else text[-_MAX_LOG:]
 
     def stop(self) -> None:
         """Ends it."""

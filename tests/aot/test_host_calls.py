@@ -10,6 +10,7 @@ import pytest
 from jax import lax
 
 import paddle_jax as paddle
+from paddle_jax._core.kernels import wide_complex
 from paddle_jax._core.numpy_backend import host_calls
 from paddle_jax.aot import capture, compilers
 from paddle_jax.aot import compile as compile_for
@@ -62,6 +63,36 @@ def test_lowered_for_tpus(function, shape, dtype, by_host):
     text = lowered(function, shape, dtype, "tpu")
     assert ("stablehlo.send" in text) == ("stablehlo.recv" in text) == by_host
     assert not re.search(r'"stablehlo.(send|recv)".*f64', text)  # numbers cross in 32 bits
+
+
+TO_WIDE = [(lambda x: x.astype("complex128"), dtype) for dtype in ("bool", "int64", "float32", "complex64")]
+OF_WIDE = [(lambda x: x.astype("complex64"), "complex128"), (paddle.abs, "complex128")]
+
+
+@pytest.mark.parametrize(("function", "dtype"), TO_WIDE + OF_WIDE)
+def test_wide_complex_numbers_on_tpus(function, dtype):
+    """XLA's compiler for TPUs ends at conversions and magnitudes of complex128."""
+    traced = capture.trace(function, [InputSpec([3], dtype)], {}, "tpu").traced
+    text = traced.lower(lowering_platforms=("tpu",)).as_text()
+    assert "complex<f64>" in text and not re.search(r"stablehlo\.(convert|abs).*complex", text)
+
+
+def test_values_of_wide_complex_numbers():
+    parts = [0.0, -0.0, 1.5, -3e200, 5e-300, np.inf, -np.inf, np.nan]
+    x = np.array([complex(a, b) for a in parts for b in parts])
+    expected = np.hypot(x.real, x.imag)
+    np.testing.assert_allclose(wide_complex.magnitude(jnp.asarray(x)), expected, rtol=1e-15)
+    for dtype in ("complex64", "complex128"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.testing.assert_array_equal(wide_complex.converted(jnp.asarray(x), dtype), x.astype(dtype))
+    counts = np.arange(-2, 3)
+    np.testing.assert_array_equal(wide_complex.converted(jnp.asarray(counts), "complex128"), counts + 0j)
+
+
+def test_infinite_parts_cross_to_the_host():
+    zero, infinite = np.zeros(1, np.float32), np.full(1, np.inf, np.float32)
+    found = host_calls._join([zero, zero, infinite, zero], np.dtype("complex128"))
+    assert found.real == 0 and found.imag == np.inf
 
 
 @pytest.mark.parametrize("name", ["sinh", "digamma", "copysign", "frexp", "signbit", "floor_divide"])

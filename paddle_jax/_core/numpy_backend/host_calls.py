@@ -62,7 +62,11 @@ def _join(parts: Sequence[Any], dtype: np.dtype) -> Any:
         half = len(parts) // 2
         real_dtype = np.dtype("float64" if dtype == np.complex128 else "float32")
         real, imaginary = (_join(each, real_dtype) for each in (parts[:half], parts[half:]))
-        return (real + 1j * imaginary).astype(dtype)
+        if isinstance(real, np.ndarray | np.generic):
+            found = np.empty(real.shape, dtype)
+            found.real, found.imag = real, imaginary  # a product with 1j turns infinite parts into NaN
+            return found
+        return lax.complex(real, imaginary)
     if dtype != np.float64:
         return parts[0]
     return parts[0].astype(np.float64) + parts[1].astype(np.float64)
