@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.process import forkserver
-from paddle_jax._core.tensors.place import parse
+from paddle_jax._core.tensors.place import current, parse
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
 from paddle_jax.io.dataloader.collate import to_tensors
@@ -56,8 +56,8 @@ class DataLoader:
         drop_last: leave out the last batch when it is not full. Default False.
         collate_fn: callable, list of samples to batch. Default None: `default_collate_fn`.
         num_workers: int, processes that read ahead, in order. Default 0: read in the loop.
-        use_buffer_reader: accepted; computation runs beside Python, so the next batch is read while the
-            last one is computed with.
+        use_buffer_reader: with workers, send the next batch to a GPU or TPU while the program computes with
+            the last one; one more batch is on the device then. Default True.
         reader_buffer_size: accepted, see `use_buffer_reader`.
         prefetch_factor: int, batches every worker reads ahead. Default 2.
         use_shared_memory: let large arrays travel in memory that the processes share, not through a
@@ -389,6 +389,7 @@ class DataLoader:
         """Batches that workers read ahead."""
         epoch, now = self._begin()
         workers, separate = self._crew(epoch)
+        early = None  # the next batch, on its way to the device while the program computes with this one
         try:
             tasks = epoch.tasks(self._order(), now)
             if now is not None:
@@ -397,25 +398,51 @@ class DataLoader:
             epoch.deal(workers)
             while self._ask_ahead(epoch, tasks, workers):
                 worker = epoch.waiting[0][1]
-                batch = workers[worker].take(self.timeout)
+                if early is None:
+                    # Threads share the arrays with the data set, so these are copied.
+                    early = self._taken(workers[worker], finish=not epoch.skip, copy=not separate)
+                if isinstance(early, Exception):
+                    raise early
+                batch, state = early
+                early = None
                 if batch is END:
                     # The stream of this worker has ended; the others go on.
                     epoch.took()
                     if worker in epoch.turn:
                         epoch.turn.remove(worker)
                     continue
-                if not epoch.skip:
-                    # Threads share the arrays with the data set, so these are copied.
-                    batch = self._finish(batch, copy=not separate)
                 if epoch.streams is not None:
                     # The state of the worker after this batch.
-                    epoch.streams[worker] = workers[worker].state
+                    epoch.streams[worker] = state
                 if not epoch.took():
+                    if epoch.waiting and self._sends_ahead():
+                        early = self._taken_early(workers[epoch.waiting[0][1]])
                     yield batch
             epoch.over = True
         finally:
             # After an exception workers are in an unknown state, and are not kept.
             self._dismiss(workers, keep=epoch.over and separate)
+
+    def _taken(self, worker: Any, finish: bool, copy: bool) -> tuple[Any, Any]:
+        """(the next batch of a worker or END, the state of its data set behind that)"""
+        batch = worker.take(self.timeout)
+        if finish and batch is not END:
+            batch = self._finish(batch, copy)
+        return batch, getattr(worker, "state", None)
+
+    def _taken_early(self, worker: Any) -> tuple[Any, Any] | Exception | None:
+        """The next batch if it is here, or why it cannot be one."""
+        if not worker.has_batch():
+            return None
+        try:
+            return self._taken(worker, finish=True, copy=False)
+        except Exception as error:  # the batch before it comes first
+            return error
+
+    def _sends_ahead(self) -> bool:
+        """Whether batches travel to a device, beside the computation."""
+        place = self.places[0] if self.places else current()
+        return self.use_buffer_reader and not place.is_cpu_place()
 
     def _ask_ahead(self, epoch: Epoch, tasks: Iterator[Any], workers: list[Any]) -> bool:
         """Gives tasks to workers until enough are under way; False when none is.

@@ -2,7 +2,10 @@
 prints their results as JSON, and `test_places.py` compares them with what Paddle does there."""
 
 import json
+import pathlib
 import sys
+import tempfile
+import time
 
 import numpy as np
 
@@ -279,6 +282,48 @@ def loaders(paddle):
     with paddle.device.device_guard("gpu:2"):
         found.append(read())
     return [*found, read(num_workers=2)]
+
+
+@program("DataLoader sends the next batch ahead", [True, False, [0, 1, 2, 3], "no fifth batch"])
+def sent_ahead(paddle):
+    class Numbers(paddle.io.Dataset):
+        def __init__(self, last):
+            self.last = last
+            self.folder = pathlib.Path(tempfile.mkdtemp())
+
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, index):
+            if index > self.last:
+                raise ValueError("no fifth batch")
+            (self.folder / str(index)).touch()
+            return np.full([4], index, "float32")
+
+    class Loader(paddle.io.DataLoader):
+        def _finish(self, batch, copy=True):
+            events.append(["sent", int(batch[0, 0])])
+            return super()._finish(batch, copy)
+
+    def read(last, **choices):
+        data = Numbers(last)
+        for number, batch in enumerate(Loader(data, num_workers=1, prefetch_factor=4, **choices)):
+            assert place(batch) == "gpu:0" and float(batch[0, 0]) == number
+            # The worker has sent the batch after the next one when it begins with another.
+            while number + 3 <= last and not (data.folder / str(number + 3)).exists():
+                time.sleep(0.01)
+            events.append(["step", number])
+
+    found = []
+    for choices in ({}, {"use_buffer_reader": False}):
+        events = []
+        read(11, **choices)
+        found.append(all(events.index(["sent", i + 1]) < events.index(["step", i]) for i in range(1, 8)))
+    events = []
+    try:
+        read(3)
+    except ValueError as error:
+        return [*found, [number for kind, number in events if kind == "step"], str(error)]
 
 
 @program("programs run where their Executor does", [["gpu:1", 4.0], ["cpu", 4.0], ["gpu:0", 4.0]])

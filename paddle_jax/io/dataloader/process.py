@@ -162,6 +162,15 @@ class ProcessWorker:
             f"{_CAUSES.get(name, 'its messages are on standard error')}"
         )
 
+    def has_batch(self) -> bool:
+        """Whether the next result is a batch that is here: `take` neither waits nor raises."""
+        if not self._results and select.select([self._sock], [], [], 0)[0]:
+            try:
+                self._keep(self._received())
+            except WorkerError as error:  # for the loop, when it gets there
+                self._results.append(("failed", self._epoch, error))
+        return bool(self._results) and self._results[0][0] == "batch"
+
     def take(self, timeout: float) -> Any:
         """The next result, or END; raises what the user's code raised in the worker.
 
@@ -182,6 +191,8 @@ class ProcessWorker:
                 )
             self._keep(self._received())
         kind, _, result = self._results.popleft()
+        if kind == "failed":
+            raise result
         if kind == "raised":
             self._raise(*result)
         if kind == "batch":

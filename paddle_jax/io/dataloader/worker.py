@@ -98,6 +98,10 @@ class Worker:
             raise result.error
         return result
 
+    def has_batch(self) -> bool:
+        """False: a queue does not show a result before it is taken."""
+        return False
+
     def stop(self) -> None:
         """Ends the thread; tasks still in line are dropped."""
         while not self._tasks.empty():
