@@ -400,7 +400,7 @@ class DataLoader:
                 worker = epoch.waiting[0][1]
                 if early is None:
                     # Threads share the arrays with the data set, so these are copied.
-                    early = self._taken(workers[worker], finish=not epoch.skip, copy=not separate)
+                    early = self._next_batch(workers[worker], finish=not epoch.skip, copy=not separate)
                 if isinstance(early, Exception):
                     raise early
                 batch, state = early
@@ -416,26 +416,26 @@ class DataLoader:
                     epoch.streams[worker] = state
                 if not epoch.took():
                     if epoch.waiting and self._sends_ahead():
-                        early = self._taken_early(workers[epoch.waiting[0][1]])
+                        early = self._next_batch_early(workers[epoch.waiting[0][1]])
                     yield batch
             epoch.over = True
         finally:
             # After an exception workers are in an unknown state, and are not kept.
             self._dismiss(workers, keep=epoch.over and separate)
 
-    def _taken(self, worker: Any, finish: bool, copy: bool) -> tuple[Any, Any]:
+    def _next_batch(self, worker: Any, finish: bool, copy: bool) -> tuple[Any, Any]:
         """(the next batch of a worker or END, the state of its data set behind that)"""
         batch = worker.take(self.timeout)
         if finish and batch is not END:
             batch = self._finish(batch, copy)
         return batch, getattr(worker, "state", None)
 
-    def _taken_early(self, worker: Any) -> tuple[Any, Any] | Exception | None:
+    def _next_batch_early(self, worker: Any) -> tuple[Any, Any] | Exception | None:
         """The next batch if it is here, or why it cannot be one."""
         if not worker.has_batch():
             return None
         try:
-            return self._taken(worker, finish=True, copy=False)
+            return self._next_batch(worker, finish=True, copy=False)
         except Exception as error:  # the batch before it comes first
             return error
 
