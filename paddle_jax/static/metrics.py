@@ -101,13 +101,14 @@ def auc(
         slide_steps: int, how many runs the second result is over; 0: all.
         ins_tag_weight: Variable [n, 1] of 0 and 1: samples with 0 do not count.
     Returns:
-        (area over all runs, area over the last runs, [counts of the last runs, counts of all runs]), float64
-        [] and int64 Variables.
+        (area over all runs, area over the last runs, counts), float64 [] Variables and a list: positive and
+        negative samples of the last runs, and of all runs, in each bucket. The counts are int64
+        [1, num_thresholds + 1]. Those of all runs keep their values in the Scope, for `fleet.metrics.auc`.
     Raises:
         ValueError: curve is something else.
         TypeError: input or label is no Variable.
-    Differs from Paddle: it works in programs that train; the counts are [2, num_thresholds + 1], positive and
-        negative samples.
+    Differs from Paddle: it works in programs that train; the counts of the last runs have the shape of those
+        of all runs.
     Example:
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
@@ -141,8 +142,11 @@ def auc(
             lambda: np.zeros(shape, np.int64),
         )
 
-    total = state("auc_counts", (2, buckets))
-    total._adopt(total + counts)
+    positive = state("stat_pos", (1, buckets))
+    negative = state("stat_neg", (1, buckets))
+    positive._adopt(positive + counts[:1])
+    negative._adopt(negative + counts[1:])
+    total = concat([positive, negative], 0)
     # 0: over all runs, as in Paddle.
     if slide_steps == 0:
         window = total
@@ -150,10 +154,10 @@ def auc(
         window = counts
     else:
         # A window of the last steps: the oldest counts leave.
-        last = state("auc_last_counts", (slide_steps, 2, buckets))
+        last = state("batch_stats", (slide_steps, 2, buckets))
         last._adopt(concat([last[1:], counts.unsqueeze(0)], 0))
         window = last.sum(0)
-    return auc_area(total, curve), auc_area(window, curve), [window, total]
+    return auc_area(total, curve), auc_area(window, curve), [window[:1], window[1:], positive, negative]
 
 
 __all__ = ["accuracy", "auc"]

@@ -60,7 +60,7 @@ def test_area_under_the_curve(static, steps):
         score, label = r.rand(60), r.randint(0, 2, 60)
         runs.append((score, label))
         feed = {"x": np.stack([1 - score, score], 1).astype("float32"), "y": label[:, None]}
-        got, recent, seen = exe.run(main, feed, [total, last, counts[1]])
+        got, recent, positive, negative = exe.run(main, feed, [total, last, *counts[2:]])
         want = roc_auc_score(*[np.concatenate(v) for v in zip(*[(b, a) for a, b in runs], strict=True)])
         np.testing.assert_allclose(got, want, atol=2e-3)
         window = runs if steps == 0 else runs[-steps:]
@@ -69,7 +69,12 @@ def test_area_under_the_curve(static, steps):
             roc_auc_score(*[np.concatenate(v) for v in zip(*[(b, a) for a, b in window], strict=True)]),
             atol=2e-3,
         )
-    assert seen.sum() == 240
+    assert positive.shape == negative.shape == (1, 20001)
+    assert positive.sum() == sum(label.sum() for _, label in runs)
+    assert positive.sum() + negative.sum() == 240
+    # The counts lie in the Scope under their names, where trainers read them.
+    held = S.global_scope().find_var(counts[2].name).get_tensor()
+    np.testing.assert_array_equal(np.asarray(held), positive)
 
 
 def test_accuracy(oracle):
