@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
+    from paddle_jax._core.lazy.symbol import Symbol
     from paddle_jax._program.program import Program
+
+
+class FileInputs(NamedTuple):
+    """Stand-ins for inputs of a program, in a file.
+
+    Attributes:
+        aliases: {Symbol of an input: Symbol of the value that takes its place}.
+        tables: {Symbol of an input: (name, array)} of Parameters in their place.
+    """
+
+    aliases: dict[Symbol, Symbol]
+    tables: dict[Symbol, tuple[str, np.ndarray]]
+
+
+NO_INPUTS = FileInputs({}, {})
 
 
 class ProgramHook:
@@ -38,6 +56,17 @@ class ProgramHook:
     ) -> list[Any]:
         """Runs the program; returns what is fetched. Arguments as `Executor.run`; values: of the Scope."""
         raise NotImplementedError
+
+    def inputs_of_file(self, where: str, program: Program) -> FileInputs:
+        """What a saved model has in the place of inputs that only this hook can feed.
+
+        Args:
+            where: the function that saves, for errors.
+            program: the program of the hook.
+        Raises:
+            NotImplementedError: a file cannot have it.
+        """
+        return NO_INPUTS
 
     def leaves_out_batch(self) -> bool:
         """Whether the next batch of a data set is left out."""

@@ -24,6 +24,7 @@ from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.export_trace import record
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax._program.program import Program, default_main_program
+from paddle_jax._program.program_hook import NO_INPUTS
 from paddle_jax._program.recorder import Recorder, data
 from paddle_jax._program.scope import global_scope, put_all
 from paddle_jax._program.variable import ParameterVariable, persistent, variable
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from paddle_jax._core.lazy.symbol import Symbol
     from paddle_jax._program.operation import Operation
+    from paddle_jax._program.program_hook import FileInputs
     from paddle_jax._program.variable import Variable
 
 
@@ -81,21 +83,21 @@ def _encode(
     fetches = _variables(where, "fetch_vars", fetch_vars)
     if program is None:
         program = feeds[0].block
-    if program.hook is not None and program.hook.rows:
-        raise NotImplementedError(
-            f"{where}: the program has rows on parameter servers ({', '.join(program.hook.rows)}), which a "
-            "file cannot look up; save them by fleet.save_persistables"
-        )
+    stand_ins = NO_INPUTS if program.hook is None else program.hook.inputs_of_file(where, program)
+    aliases = stand_ins.aliases
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
     targets = [held_symbol(v) for v in fetches]
     # The operations behind the results alone: losses and updates stay out.
     ops = program.pruned(targets)
+    needed = {symbol for op in ops for symbol in op.inputs}
+    ops = program.pruned([*targets, *(aliases[symbol] for symbol in needed if symbol in aliases)])
     if program.process_grid is not None and program.process_grid.is_used_by(ops):
         raise NotImplementedError(
             f"{where}: the program exchanges values between processes (paddle.distributed.split), which a "
             "saved program cannot; build it with num_partitions=1 and load the joined weights"
         )
-    used = {symbol for op in ops for symbol in op.inputs} | set(targets)
+    used = {aliases.get(symbol, symbol) for op in ops for symbol in op.inputs} | set(targets)
+    used -= stand_ins.tables.keys()
     # Paddle refuses an input that does nothing.
     unused = [v.name for v in feeds if held_symbol(v) not in used]
     if unused:
@@ -104,7 +106,7 @@ def _encode(
     if missing:
         raise ValueError(f"{where}: feed_vars: fetch_vars also need {', '.join(missing)}")
     # The operations run once more, as code of dynamic mode, in the recorder of model files.
-    replay = _replay(ops, [held_symbol(v) for v in feeds], targets, blank)
+    replay = _replay(ops, [held_symbol(v) for v in feeds], targets, blank, stand_ins)
     try:
         return write_program(record(replay, specs), [v.name for v in feeds])
     except (NotWritable, Unsupported) as error:
@@ -112,12 +114,20 @@ def _encode(
 
 
 def _replay(
-    ops: Sequence[Operation], feeds: Sequence[Symbol], targets: Sequence[Symbol], blank: bool = False
+    ops: Sequence[Operation],
+    feeds: Sequence[Symbol],
+    targets: Sequence[Symbol],
+    blank: bool = False,
+    stand_ins: FileInputs = NO_INPUTS,
 ) -> Callable[..., list[Tensor]]:
     """A function of Tensors that does what operations of a Program do."""
-    held = {}
+    held: dict[Symbol, Any] = {
+        symbol: Parameter(wrap(jnp.asarray(array)), False, name)
+        for symbol, (name, array) in stand_ins.tables.items()
+    }
 
     def tensor(env: dict[Symbol, Any], symbol: Symbol) -> Any:
+        symbol = stand_ins.aliases.get(symbol, symbol)
         if symbol in env:
             return env[symbol]
         if symbol not in held:

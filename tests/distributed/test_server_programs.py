@@ -113,6 +113,22 @@ def test_lookups_of_one_table(one_worker):
     assert sum(len(server.state.tables[0]) for server in one_worker) == 6
 
 
+def test_a_model_has_the_tables(one_worker, tmp_path):
+    """A saved model looks up ids by itself, those that the program computes too."""
+    ids = paddle.static.data("ids", [None, 2], "int64")
+    rows = paddle.static.nn.embedding(
+        ids + 1, [9, 3], is_sparse=True, padding_idx=5, param_attr=constant(1.0, "table")
+    )
+    result = rows.sum(-1)
+    exe = begin(result.sum(), a_sync=False)
+    exe.run(feed={"ids": np.array([[0, 1], [1, 4]])})
+    fleet.save_inference_model(exe, str(tmp_path), ["ids"], [result])
+    program, names, fetched = paddle.static.load_inference_model(str(tmp_path / "__model__"), exe)
+    asked = np.array([[0, 1], [4, 7]])  # rows 1, 2, the padding, and a row that was never asked for
+    (found,) = exe.run(program, {names[0]: asked}, fetched)
+    np.testing.assert_allclose(found, [[2.7, 2.4], [0.0, 3.0]], rtol=1e-6)
+
+
 def test_settings_of_a_table(one_worker):
     """Paddle's AdaGrad with a sum for each row, its own learning rate, bounds, and settings of statistics."""
     ids = paddle.static.data("ids", [None, 1], "int64")
@@ -251,8 +267,8 @@ def test_what_servers_do_not_have(one_worker, tmp_path):
     ):
         with pytest.raises(error, match=words):
             embedding(ids, [9, 2], **given)
-    loss = embedding(ids, [9, 2], param_attr=constant(0.0, "table")).sum()
-    with pytest.raises(NotImplementedError, match="rows on parameter servers .table."):
+    loss = embedding(ids, [1 << 40, 2], param_attr=constant(0.0, "table")).sum()
+    with pytest.raises(NotImplementedError, match="rows on parameter servers .table, "):
         paddle.static.save_inference_model(str(tmp_path / "x"), [ids], [loss], paddle.static.Executor())
     with pytest.raises(ValueError, match="width 3"):
         embedding(ids, [9, 3], param_attr=constant(0.0, "table"))

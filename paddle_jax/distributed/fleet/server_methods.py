@@ -151,7 +151,8 @@ class ServerMethods:
     ) -> None:
         """Worker 0 writes the part of a static program that leads from inputs to results as a model, into
         `__model__.json` and `__model__.pdiparams` of a folder; the servers write their tables there, too.
-        `paddle.static.load_inference_model(dirname + "/__model__", executor)` reads the model.
+        `paddle.static.load_inference_model(dirname + "/__model__", executor)` reads the model. It has the
+        rows of tables for ids below the first of the sizes that the program gives them.
 
         Args:
             executor: accepted.
@@ -163,7 +164,7 @@ class ServerMethods:
             mode: as in `save_persistables`.
         Raises:
             ValueError: the program has no such input; mode is another one.
-            NotImplementedError: results depend on rows that are on servers.
+            NotImplementedError: a table on servers is too large for a file.
         Differs from Paddle: it needs no parameter servers, without which Paddle warns and writes nothing.
         """
         role = self._role()
@@ -179,8 +180,6 @@ class ServerMethods:
         if Current.servers is not None:
             # Each server writes its own tables.
             Current.servers.save(dirname, mode)
-        # No worker reads the files before they are complete.
-        self.util.barrier()
 
     def load_inference_model(self, path: str, mode: int) -> None:
         """Has the servers read the tables that `save_inference_model` has written.

@@ -16,7 +16,7 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.tensors.held_values import held_symbol, held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import Program
-from paddle_jax._program.program_hook import ProgramHook
+from paddle_jax._program.program_hook import FileInputs, ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax._program.scope import DenseTensor, global_scope
 from paddle_jax.distributed.ps.optimizer_rules import attribute_facts, first_of, rule_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_ROWS = 16  # rows of the smallest input
+_MOST_FILE_BYTES = 4 << 30  # of a table that a saved model has whole
 
 
 class Lookup(NamedTuple):
@@ -74,6 +75,7 @@ class RemoteProgram(ProgramHook):
         runtime: Runtime.
         lookups: list of Lookups.
         rows: {table name: name of the input with its rows}.
+        lengths: {table name: number of rows that the program gives it}; tables on servers take any id.
         optimizer: Optimizer, or None for a program that does not train.
         gradients: {name of a table or Parameter: Variable}.
     """
@@ -84,6 +86,7 @@ class RemoteProgram(ProgramHook):
         self.runtime = runtime
         self.lookups: list[Lookup] = []
         self.rows: dict[str, str] = {}
+        self.lengths: dict[str, int] = {}
         self.optimizer: Any = None
         self.gradients: dict[str, Any] = {}
 
@@ -92,6 +95,7 @@ class RemoteProgram(ProgramHook):
         found = RemoteProgram(self.runtime)
         found.lookups = list(self.lookups)
         found.rows = dict(self.rows)
+        found.lengths = dict(self.lengths)
         if not for_test:
             found.optimizer = self.optimizer
             found.gradients = dict(self.gradients)
@@ -99,9 +103,11 @@ class RemoteProgram(ProgramHook):
 
     # recording ----------------------------------------------------------------------------------------------
 
-    def lookup(self, ids: Any, name: str, width: int, padding: int | None, is_test: bool) -> Any:
+    def lookup(self, ids: Any, name: str, size: tuple[int, int], padding: int | None, is_test: bool) -> Any:
         """Adds a lookup to the program that is recorded; returns the Variable of its result."""
         program = local.ctx.frame.program
+        length, width = size
+        self.lengths[name] = max(length, self.lengths.get(name, 0))
         if name not in self.rows:
             self.rows[name] = f"{name}@ROWS"
             rows = data(self.rows[name], [None, width], "float32")
@@ -139,6 +145,38 @@ class RemoteProgram(ProgramHook):
             return False
         self.runtime.finished_before -= 1
         return True
+
+    # saving -------------------------------------------------------------------------------------------------
+
+    def inputs_of_file(self, where: str, program: Program) -> FileInputs:
+        """Whole tables in the place of the rows of a batch, and ids in the place of indices among them."""
+        tables = {}
+        for name, rows in self.rows.items():
+            tables[held_symbol(program.data[rows])] = name, self._whole_table(where, name)
+        aliases = {held_symbol(program.data[one.inverse]): held_symbol(one.ids) for one in self.lookups}
+        return FileInputs(aliases, tables)
+
+    def _whole_table(self, where: str, name: str) -> np.ndarray:
+        """The rows of a table whose ids are below the length that the program gives it.
+
+        Raises:
+            NotImplementedError: the table is too large, or its lookups leave out different ids.
+        """
+        table = self.runtime.tables[name]
+        length = self.lengths[name]
+        paddings = {lookup.padding for lookup in self.lookups if lookup.table == name}
+        if length * table.width * 4 > _MOST_FILE_BYTES or len(paddings) > 1:
+            raise NotImplementedError(
+                f"{where}: the program has rows on parameter servers ({name}, {length} x {table.width}, "
+                f"padding {sorted(paddings, key=str)}); a file has tables up to "
+                f"{_MOST_FILE_BYTES >> 30} GiB with one padding; save them by fleet.save_persistables"
+            )
+        worker = self.runtime.connected(where)
+        worker.flush()
+        found = worker.client.pull(table, np.arange(length, dtype=np.int64), None)
+        for padding in paddings - {None}:
+            found[padding] = 0
+        return found
 
     # running ------------------------------------------------------------------------------------------------
 
@@ -305,7 +343,7 @@ def recorder_of(runtime: Runtime) -> Any:
         padding = padding_idx
         if padding_idx is not None and padding_idx < 0:
             padding = int(size[0]) + padding_idx
-        return program.hook.lookup(ids, name, table.width, padding, is_test)
+        return program.hook.lookup(ids, name, (int(size[0]), table.width), padding, is_test)
 
     return record
 
