@@ -296,7 +296,38 @@ def counted_up_to(P, x):
     return P.bincount((x.abs() * 3).astype("int64").flatten(), minlength=x.shape[1] * 2)
 
 
+def chunks_before(P, x):
+    n, left = x.shape[1], 2
+    mask, total = P.zeros([n, n]), P.zeros([])
+    for i in range(n):
+        if left < 0:
+            start = 0
+        else:
+            start = max(0, (i // 4 - left) * 4)
+        if n > 4:
+            if i > 2:
+                weight = i
+            else:
+                weight = 2
+            total = total + weight
+        mask[i, start : min(i // 4 * 4 + 4, n)] = 1.0
+    return mask, total
+
+
+def reversed_lists(P, x):
+    found, state = [], P.zeros_like(x[:, 0])
+    for t in reversed(range(x.shape[1])):
+        state = state * 0.5 + x[:, t]
+        found.append(state)
+    found.reverse()
+    for row in reversed(found):
+        state = state * 0.5 + row
+    return P.stack(found, 1), state, P.concat(list(reversed(found)), -1)
+
+
 FUNCTIONS = (
+    chunks_before,
+    reversed_lists,
     resized_by_factors,
     taken_where_largest,
     counted_up_to,

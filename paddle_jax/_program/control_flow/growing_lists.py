@@ -121,6 +121,12 @@ class GrowingList(RowsOrItems):
         self.rows = rows[:-1] if index == -1 else rows[1:]
         return rows[index]
 
+    def reverse(self) -> None:
+        if self.rows is None:
+            return super().reverse()
+        self.rows = self.rows[::-1]
+        return None
+
     def __getitem__(self, index: Any) -> Any:
         if self.rows is None:
             return super().__getitem__(index)
@@ -168,7 +174,7 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 # Defined in the class and not inherited, as Python looks up dunder methods there.
-_OTHERS = "remove sort reverse index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
+_OTHERS = "remove sort index count clear __setitem__ __delitem__ __contains__ __eq__ __ne__ "
 _OTHERS += "__lt__ __le__ __gt__ __ge__ __mul__ __rmul__ __imul__ __reduce_ex__"
 for _name in _OTHERS.split():
     setattr(GrowingList, _name, _refused(_name))
@@ -328,6 +334,11 @@ def call_with_open_list(function: Any, args: Sequence[Any], kwargs: Any) -> Any:
         return _rows_of(args[0]).shape[0]
     if function is sum and is_open(args[0]):
         return _sum(*args, **kwargs)
+    if function is list:
+        return args[0].copy()
+    # A list in place of Python's iterator: loops over it are recorded.
+    if function is reversed:
+        return args[0][::-1]
     if not is_ours(getattr(function, "__globals__", {})):
         return NotImplemented
     way = {"stack": stacked, "concat": concatenated}.get(function.__name__)

@@ -7,7 +7,7 @@ import ast
 import importlib.util  # noqa: F401  malt uses it without importing it
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
@@ -24,7 +24,7 @@ from malt.converters import (
 from malt.core import converter, unsupported_features_checker
 from malt.pyct import anno, cfg, qual_names
 from malt.pyct import transpiler as base
-from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
+from malt.pyct.static_analysis import activity, annos, liveness, reaching_definitions, reaching_fndefs
 
 from paddle_jax._core.base.errors import Unsupported
 from paddle_jax._core.base.interrupt_safe import run_unrecorded
@@ -133,6 +133,10 @@ _OPERATORS = {
 }
 
 
+# how malt's names of the functions of blocks begin
+_BODIES = ("loop_body", "if_body", "else_body")
+
+
 class _Flow(control_flow.ControlFlowTransformer):
     """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and
     items that are not there are taken away again."""
@@ -161,6 +165,41 @@ class _Flow(control_flow.ControlFlowTransformer):
         # `x[i] = v` on a Tensor is an operation that the trace sees, so the item is no variable of the
         # block.
         return frozenset(s for s in symbols if not any(q.has_subscript() for q in _bases(s)))
+
+    def visit_If(self, node: Any) -> Any:
+        return self._with_own_variables(node, super().visit_If(node), ("BODY_SCOPE", "ORELSE_SCOPE"))
+
+    def visit_While(self, node: Any) -> Any:
+        return self._with_own_variables(node, super().visit_While(node), ("BODY_SCOPE",))
+
+    def visit_For(self, node: Any) -> Any:
+        return self._with_own_variables(node, super().visit_For(node), ("BODY_SCOPE", "ITERATE_SCOPE"))
+
+    def _with_own_variables(self, node: Any, statements: list[Any], scopes: Sequence[str]) -> list[Any]:
+        """Makes variables that are used inside one block alone local to the function of that block.
+
+        malt leaves them to the function around it where they have a value from before, or from the last
+        step. A statement inside would then change a variable outside.
+        """
+        annotated: list[Any] = [anno.getanno(node, getattr(annos.NodeAnno, scope)) for scope in scopes]
+        bound: frozenset[Any] = frozenset().union(*[scope.bound for scope in annotated])
+        of_block, _, _ = self._get_block_vars(node, bound)
+        scope = self.state[control_flow._Function].scope
+        symbols = bound - set(of_block) - scope.globals - scope.nonlocals
+        own = {str(symbol) for symbol in symbols if not symbol.is_composite()}
+        for function in statements:
+            if not isinstance(function, ast.FunctionDef) or not function.name.startswith(_BODIES):
+                continue
+            inner = [one for one in ast.walk(function) if isinstance(one, ast.Nonlocal)]
+            names = sorted(own.intersection(name for one in inner for name in one.names))
+            start = sum(isinstance(one, ast.Nonlocal | ast.Global) for one in function.body)
+            function.body[start:start] = [_undefined(name) for name in names]
+        return statements
+
+
+def _undefined(name: str) -> ast.Assign:
+    """`name = ag__.Undefined("name")`."""
+    return ast.Assign([ast.Name(name, ast.Store())], operator_call("Undefined", ast.Constant(name)))
 
 
 class Transpiler(base.GenericTranspiler):
