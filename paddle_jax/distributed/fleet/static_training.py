@@ -18,6 +18,7 @@ from paddle_jax._program.program import Program, program_guard
 from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
+from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
 from paddle_jax.optimizer import Adam, Lamb, Momentum
 from paddle_jax.static.amp.decorator import decorate
@@ -32,7 +33,6 @@ _REFUSED = (
     "localsgd",
     "adaptive_localsgd",
     "dgc",
-    "sync_batch_norm",
 )
 
 
@@ -69,6 +69,8 @@ class StaticOptimizer:
         inner = self.inner
         if self.strategy.tensor_parallel:
             _check_parts(program, self.strategy.tensor_parallel_configs["tensor_parallel_degree"])
+        if self.strategy.sync_batch_norm and self.group is not None:
+            synchronize_batch_norm(program)
         pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
         # A second loss of the same program shares the hook.
         if program.hook is None:

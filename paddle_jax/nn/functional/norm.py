@@ -38,12 +38,21 @@ def _wide(name: str, x: jax.Array) -> jax.Array:
     return x
 
 
-def _moments(x: jax.Array, axes: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Mean over axes, x without it, and the biased variance; what is reduced keeps length 1."""
-    mean = _mean(x, axes)
+def _same(mean: jax.Array) -> jax.Array:
+    return mean
+
+
+def _moments(
+    x: jax.Array, axes: Any, whole: Callable[[jax.Array], jax.Array] = _same
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Mean over axes, x without it, and the biased variance; what is reduced keeps length 1.
+
+    whole: function from the mean of this part of a batch to that of all of it.
+    """
+    mean = whole(_mean(x, axes))
     # The plain operations of lax: jnp's checks cost more than the work at small shapes.
     centred = lax.sub(x, lax.broadcast_in_dim(mean, x.shape, tuple(range(x.ndim))))
-    return mean, centred, _mean(lax.square(centred), axes)
+    return mean, centred, whole(_mean(lax.square(centred), axes))
 
 
 def _mean(x: jax.Array, axes: Any) -> jax.Array:
@@ -92,10 +101,25 @@ def batch_norm_train(
 ) -> tuple[jax.Array, ...]:
     """Normalises with the statistics of the batch; returns the result and the new running
     mean and variance."""
+    return normalized_in_training(x, mean, variance, weight, bias, momentum, epsilon, data_format, _same)
+
+
+def normalized_in_training(
+    x: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    weight: jax.Array | None,
+    bias: jax.Array | None,
+    momentum: float,
+    epsilon: float,
+    data_format: str,
+    whole: Callable[[jax.Array], jax.Array],
+) -> tuple[jax.Array, ...]:
+    """As `batch_norm_train`; whole: function from means of a part of the batch to those of all of it."""
     axis, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
     # All axes but that of the channels: batch and space.
-    batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
+    batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis), whole)
     # y = (x - mean) / sqrt(var + eps) * weight + bias
     y = _scaled(centred * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
     running = [
@@ -132,14 +156,14 @@ def batch_norm_infer(
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
 
-def _batch_norm_in_evaluation(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
+def batch_norm_in_evaluation(layout: tuple[int, ...], attrs: tuple[Any, ...]) -> Any:
     """Running statistics normalise, and stay what they are."""
     kernel = batch_norm_infer.op.kernel(layout, (attrs["epsilon"], attrs["data_format"]))
     # Passed on: the running statistics are results of the operation in training as well.
     return Replacement(kernel, len(layout), passed_on={1: 1, 2: 2})
 
 
-register_evaluation("batch_norm_train", _batch_norm_in_evaluation)
+register_evaluation("batch_norm_train", batch_norm_in_evaluation)
 
 
 @composite(

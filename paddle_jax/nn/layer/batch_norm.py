@@ -260,7 +260,8 @@ class SyncBatchNorm(_BatchNormBase):
 
     After `paddle.distributed.init_parallel_env()` in a program of several processes, statistics of training
     are taken over the batches of all processes, and gradients flow to all of them; each process must call the
-    layer. In one process this is what BatchNorm does, also for tensors that lie on several devices.
+    layer. In one process this is what BatchNorm does, also for tensors that lie on several devices. In static
+    programs of several processes `sync_batch_norm` of `fleet.DistributedStrategy` does it for all layers.
 
     Args:
         num_features: int, the number of channels C.
@@ -295,6 +296,11 @@ class SyncBatchNorm(_BatchNormBase):
         # One process has the whole batch, and XLA reduces over devices itself.
         if frozen or not synced.has_process_group():
             return super().forward(x)
+        if local.ctx.frame.recording:
+            raise NotImplementedError(
+                "SyncBatchNorm: it is in a static program of several processes; use BatchNorm2D there, and "
+                "set sync_batch_norm of fleet.DistributedStrategy"
+            )
         self._check_input(x)
         form = layout(self._data_format, x.ndim)
         if form.endswith("C") and len(form) > 2:

@@ -18,6 +18,7 @@ CASES = {
     "lars": {"optimizer": "momentum", "lars": {"lars_coeff": 0.01}},
     "merged": {"gradient_merge": {"k_steps": 3, "avg": True}},
     "added": {"gradient_merge": {"k_steps": 2, "avg": False}},
+    "synchronized": {"sync_batch_norm": True},
     "bfloat16": {"amp": {"use_pure_bf16": True, "use_fp16_guard": False}},
 }
 
@@ -46,6 +47,9 @@ def trained(case):
             x = paddle.static.data("x", [None, 4])
             y = paddle.static.data("y", [None, 1])
             hidden = paddle.static.nn.fc(x, 8, activation="tanh")
+            if "sync_batch_norm" in case:
+                strategy.sync_batch_norm = True
+                hidden = paddle.nn.BatchNorm1D(8)(hidden)
             loss = ((paddle.static.nn.fc(hidden, 1) - y) ** 2).mean()
             base = optimizer_of(case)
             optimizer = fleet.distributed_optimizer(base, strategy)
@@ -80,6 +84,15 @@ def refused():
     return ""
 
 
+def refused_layer():
+    with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        try:
+            paddle.nn.SyncBatchNorm(4)(paddle.static.data("x", [None, 4]))
+        except NotImplementedError as error:
+            return str(error)
+    return ""
+
+
 def refused_norm():
     clip = paddle.nn.ClipGradByGlobalNorm(1.0)
     with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
@@ -98,6 +111,14 @@ if __name__ == "__main__":
     size = fleet.worker_num()
     split = [divided.trained(size), divided.trained(size, gathers=False, distributed=False)]
     print(
-        json.dumps({"results": results, "refused": refused(), "split": split, "norm": refused_norm()}),
+        json.dumps(
+            {
+                "results": results,
+                "refused": refused(),
+                "split": split,
+                "norm": refused_norm(),
+                "layer": refused_layer(),
+            }
+        ),
         flush=True,
     )

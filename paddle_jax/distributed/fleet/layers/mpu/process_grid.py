@@ -23,8 +23,11 @@ __all__ = []
 
 COPIES = "copies"  # the mesh axis of processes that have the same part of a weight
 PARTS = "parts"  # that of the processes that together have a weight
+SYNC_BATCH_NORM = "sync_batch_norm_train"
 # the operations that exchange values
-EXCHANGES = frozenset(["c_identity", "mp_allreduce_sum", "c_concat", "c_split", "c_embedding"])
+EXCHANGES = frozenset(
+    ["c_identity", "mp_allreduce_sum", "c_concat", "c_split", "c_embedding", SYNC_BATCH_NORM]
+)
 _KNOWN: dict[tuple[int, int], ProcessGrid] = {}
 
 
