@@ -4,6 +4,7 @@ The primitives of JAX get a rule for TPUs here, so their derivatives and batchin
 
     eig, schur, hessenberg    TPUs have none
     fft, lu, nextafter        TPUs have none of 64 bits
+    cholesky, eigh, tan ...   of complex128, with older compilers
     svd                       of 64 bits and complex; that of float32 is lowered without 64-bit numbers,
                               with which XLA's compiler fails
 
@@ -13,6 +14,7 @@ holds it. So nothing is lost.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -32,13 +34,24 @@ from jax.core import ShapedArray
 from jax.interpreters import mlir
 
 from paddle_jax._core.base.caller_info import line_name, user_line
-from paddle_jax._core.numpy_backend.rules import RULES
+from paddle_jax._core.numpy_backend.rules import RULES, Refusal
 
 _FOLDERS = tuple(
     str(Path(sys.modules[package].__file__ or "").parent) + os.sep
     for package in ("paddle_jax", "jax", "numpy")
 )
 _PLATFORM = "tpu"
+# What libtpu 0.0.42, which jax[tpu] 0.10 installs, lacks for complex128; 0.0.52 has it.
+_OF_WIDE_COMPLEX = tuple(
+    primitive
+    for primitive in (
+        *[getattr(lax_linalg, f"{name}_p", None) for name in ("cholesky", "eigh", "triangular_solve")],
+        *[getattr(lax_linalg, f"{name}_p", None) for name in ("qr", "geqrf", "householder_product")],
+        *(lax.tan_p, lax.tanh_p, lax.expm1_p, lax.rsqrt_p),
+    )
+    if primitive is not None and primitive.name in RULES
+)
+_ALL_BUT_WIDE_COMPLEX = ("float16", "bfloat16", "float32", "float64", "complex64")
 _warned: set[tuple[str, str]] = set()
 
 
@@ -197,8 +210,8 @@ def _by_host(primitive: Any) -> Callable[..., Any]:
     name = primitive.name
 
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
-        _warn(name, context)
         function = host_function(primitive, params, context.avals_in, context.avals_out)
+        _warn(name, context)
         return mlir.lower_fun(function, multiple_results=True)(context, *operands)
 
     return rule
@@ -214,7 +227,8 @@ def _where_wide(primitive: Any, own: Any, in_32_bits: bool, narrow: Sequence[str
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
         floating = [aval for aval in (*context.avals_in, *context.avals_out) if aval.dtype.kind in "fc"]
         if any(aval.dtype.name not in narrow for aval in floating):
-            return by_host(context, *operands, **params)
+            with contextlib.suppress(Refusal):  # NumPy has no form of it with these parameters
+                return by_host(context, *operands, **params)
         if not in_32_bits:
             return own(context, *operands, **params)
         with jax.enable_x64(False):
@@ -238,6 +252,7 @@ def start() -> None:
         (lax_linalg.svd_p, True, ("float32",)),
         (lax_linalg.lu_p, False, ("float32", "complex64")),
         (lax.nextafter_p, False, ("float32", "float16")),
+        *[(primitive, False, _ALL_BUT_WIDE_COMPLEX) for primitive in _OF_WIDE_COMPLEX],
     ):
         own = mlir._platform_specific_lowerings[_PLATFORM].get(primitive) or mlir._lowerings.get(primitive)
         if own is not None:
