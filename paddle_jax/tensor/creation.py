@@ -18,7 +18,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.aval import INEXACT, aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, constant, persistent_from_numpy
-from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length
+from paddle_jax._core.lazy.lengths import LengthBool, has_lengths, is_length, substitute
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensors import place as places
@@ -627,16 +627,18 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     """
     if isinstance(x, Tensor):
         made = clone(x)
+    elif local.ctx.frame.symbolic and has_lengths(x):
+        items = x if isinstance(x, list | tuple) else [x]
+        made = local.ctx.frame.tensor_of(items, np.array(substitute(items, 0)).dtype)
     else:
         if not isinstance(x, np.ndarray | np.number | np.bool_ | list | tuple | bool | int | float | complex):
             raise TypeError(
                 f"assign: x: got {type(x).__name__}; allowed are Tensor, numpy.ndarray, list, "
                 "tuple and numbers"
             )
-        made = wrap(
-            # A number becomes a vector of one element, as in Paddle.
-            places.put(np.atleast_1d(np.array(plain(x))) if not isinstance(x, np.ndarray) else np.array(x))
-        )
+        # A number becomes a vector of one element, as in Paddle.
+        array = np.array(x) if isinstance(x, np.ndarray) else np.atleast_1d(np.array(plain(x)))
+        made = wrap(places.put(array))
     if output is None:
         return made
     return output._adopt(made)

@@ -12,7 +12,8 @@ import numpy as np
 from paddle_jax._core.base.error_kinds import without_kind
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
-from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.held_values import numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, ints, one_axis
@@ -119,7 +120,8 @@ def values_for(op: Any, x: Any, values: Any, name: str = "values") -> Any:
     """The values as a Tensor of the dtype of x; a number becomes 0-D."""
     # A number becomes an operand, so that each value does not compile a program.
     if not isinstance(values, Tensor):
-        return wrap(np.asarray(fill(op, values, numpy_dtype(x))))
+        number = fill(op, values, numpy_dtype(x))
+        return scalar(number, numpy_dtype(x)) if is_length(number) else wrap(np.asarray(number))
     if numpy_dtype(values) != numpy_dtype(x):
         raise ValueError(
             f"{op}: {name}: got dtype {numpy_dtype(values).name} for a tensor of "

@@ -17,7 +17,8 @@ from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.size import are_known, as_number
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
-from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.lazy.lengths import is_length
+from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.axes import number, one_axis
@@ -245,7 +246,8 @@ def choose(condition: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
 def _branch(name: str, value: Any) -> Tensor:
     if isinstance(value, bool | int | float | complex | np.number | np.bool_):
         # A number takes the dtype that Paddle gives it beside a tensor.
-        return wrap(np.asarray(value, dtypes.number_np(value)))
+        dtype = dtypes.number_np(value)
+        return scalar(value, dtype) if is_length(value) else wrap(np.asarray(value, dtype))
     if isinstance(value, Tensor):
         return value
     raise ArgumentError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
