@@ -1,7 +1,6 @@
 """What a process knows about the segments of earlier processes."""
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import jax
 import pytest
 
 from paddle_jax._core.runner import background_compiler, compile_history
+from paddle_jax._core.runner.compile_history import EarlierRuns
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -26,7 +26,7 @@ for _ in range(int(sys.argv[1])):
         h = paddle.tanh(h @ weight)
     h.numpy()
 background_compiler._worker.submit(int).wait()
-names = [name for name, _ in compiled_segment._Cache.earlier_runs.values()]
+names = [name for name, _ in compiled_segment._Cache.histories.values()]
 thresholds = [t for t in compiled_segment._Cache.thresholds.values() if t < 1e5]
 print(json.dumps([names, thresholds, paddle.explain().compiles]))
 """
@@ -74,9 +74,12 @@ def test_runs_of_earlier_processes_count(tmp_path):
     assert alone == first and file.read_text() == "50"
     file.write_text(str(int(first)))
     assert run(tmp_path, 20)[1:] == [[2], 1]
-    assert file.read_text() == "compiled"
-    names, (loaded,), compiled = run(tmp_path, 20)
-    assert not names and 2 <= loaded < first
+    assert file.read_text() == "compiled 20"
+    # 20 runs do not pay for loading the program, as many as those before the first compilation do
+    (loaded,) = run(tmp_path, 9)[1]
+    assert 2 < loaded < first and file.read_text() == "compiled 9"
+    file.write_text(f"compiled {int(first)}")
+    assert run(tmp_path, 20)[1:] == [[2], 1]
 
 
 SCRIPT = """
@@ -84,7 +87,7 @@ import sys
 import paddle
 
 weight = paddle.ones([32, 32])
-for _ in range(4):
+for _ in range(40):
     h = weight
     for _ in range(6):
         h = paddle.tanh(h @ weight)
@@ -117,9 +120,10 @@ def test_the_command_fills_the_cache(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout == "result 1.0 ['--epochs', '2']\n"
     assert "1 programs in" in done.stderr
-    names = [path.name for path in (tmp_path / "cache").iterdir()]
-    assert len([name for name in names if name.startswith("segment-")]) == 1
-    assert len(names) > 1  # and JAX's entry
+    files = list((tmp_path / "cache").iterdir())
+    (history,) = [file for file in files if file.name.startswith("segment-")]
+    assert history.read_text() == "compiled 40"
+    assert len(files) > 1  # and JAX's entry
 
 
 @pytest.mark.parametrize(
@@ -137,27 +141,37 @@ def test_wrong_usage_of_the_command(tmp_path, arguments, cache, message):
 
 
 @pytest.mark.parametrize(
-    "text, runs",
+    "text, runs, has_program",
     [
-        ("7", 7),
-        ("compiled", math.inf),
-        ("", 0),
-        ("-3", 0),
-        ("1e9", 0),
-        ("9" * 40, 0),
-        ("\udcff", 0),
+        ("7", 7, False),
+        ("compiled", 0, True),
+        ("compiled 300", 300, True),
+        ("compiled -3", 0, False),
+        ("compiled 3 4", 0, False),
+        ("7 compiled", 0, False),
+        ("", 0, False),
+        ("-3", 0, False),
+        ("1e9", 0, False),
+        ("9" * 40, 0, False),
+        ("\udcff", 0, False),
     ],
 )
-def test_files_of_others_do_no_harm(cache, text, runs):
+def test_files_of_others_do_no_harm(cache, text, runs, has_program):
     (cache / "segment-abc").write_bytes(text.encode(errors="surrogateescape"))
-    assert compile_history.runs_before("abc") == runs
+    assert compile_history.earlier_runs("abc") == (runs, has_program)
+
+
+def test_a_compiled_program_keeps_the_number_of_its_runs(cache):
+    compile_history.write_runs([("abc", EarlierRuns(300, True))])
+    compile_history.mark_compiled("abc")
+    assert compile_history.earlier_runs("abc") == (300, True)
 
 
 def test_only_frequent_segments_have_files(cache):
-    compile_history.write_runs({f"s{n}": n for n in range(1000)})
+    compile_history.write_runs([(f"s{n}", EarlierRuns(n)) for n in range(1000)])
     files = sorted(cache.iterdir())
     assert len(files) == 64 and all(int(file.read_text()) >= 936 for file in files)
-    compile_history.write_runs({"rare": 7})
+    compile_history.write_runs([("rare", EarlierRuns(7))])
     assert not (cache / "segment-rare").exists()
 
 
@@ -166,4 +180,4 @@ def test_without_a_directory_nothing_is_written(cache):
     compile_history.mark_compiled("abc")
     jax.config.update("jax_compilation_cache_dir", None)
     compile_history.mark_compiled("abc")
-    assert not list(cache.iterdir()) and compile_history.runs_before("abc") == 0
+    assert not list(cache.iterdir()) and compile_history.earlier_runs("abc") == (0, False)

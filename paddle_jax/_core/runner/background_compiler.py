@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+import numpy as np
+
 from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import compiling
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
@@ -33,10 +36,12 @@ class _Jobs:
 
     Attributes:
         is_nice: bool, whether the thread that compiles has a low priority already.
+        process: int, id of the process that has computed a first product, or 0.
         segments: list of the jobs that compile segments and have not ended, as far as it is known.
     """
 
     is_nice = False
+    process = 0
     segments: list[Task] = []  # noqa: RUF012  one for the process
 
 
@@ -110,6 +115,30 @@ def _lower_priority() -> None:
         with contextlib.suppress(OSError):
             thread = threading.get_native_id()
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS)
+
+
+def compute_first_product() -> None:
+    """Has the thread that compiles compute a small product with XLA, once in each process.
+
+    XLA's library for products generates its code at the first one. That takes 20 to 50 ms, which would be
+    a part of a step.
+    """
+    if _Jobs.process != os.getpid():
+        _Jobs.process = os.getpid()
+        _compiler.submit(_compute_product)
+
+
+def _compute_product() -> None:
+    _lower_priority()
+    matrix = np.zeros((4, 4), np.float32)
+    with preserved_tracing():
+        _product_with_transposed(matrix).block_until_ready()
+
+
+@jax.jit
+def _product_with_transposed(matrix: Any) -> Any:
+    """The product of a matrix, transposed, with itself: gradients have such products."""
+    return matrix.T @ matrix
 
 
 def finish() -> None:

@@ -3,26 +3,39 @@
 A program of 20 steps ends before compiling its step pays. If it runs again and again, that pays some time.
 A step that an earlier process has compiled is loaded in a fifth of the time, so loading it pays sooner.
 
-A segment has a small file with the number of its runs, or the word `compiled`. Its name says which kernels,
-shapes and connections the segment has. Others may share it, and the cache may have dropped the program: it is
-a hint about time, never about results.
+A segment has a small file with the number of its runs. Once it has been compiled, the file has the word
+`compiled` and the number of runs in the last process. The name of the file says which kernels, shapes and
+connections the segment has. Others may share it, and the cache may have dropped the program: it is a hint about
+time, never about results.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddle_jax._core.process import compile_cache
 
 _COMPILED = "compiled"
 _MIN_RUNS = 8  # of a segment that is worth a file
 _MAX_FILES = 64  # that a process writes at its end
+_MAX_DIGITS = 10  # of a number in a file
+
+
+class EarlierRuns(NamedTuple):
+    """What is known of a segment from earlier processes.
+
+    Attributes:
+        count: int, runs that were not compiled, in all processes. With a program, runs in the last process.
+        has_program: bool, whether one of them compiled it, so that the persistent cache has its program.
+    """
+
+    count: int = 0
+    has_program: bool = False
 
 
 def has_directory() -> bool:
@@ -45,30 +58,39 @@ def name_of(ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> str:
     return digest.hexdigest()[:32]
 
 
-def runs_before(name: str) -> float:
-    """How often a segment ran in earlier processes without being compiled; infinite if one compiled it."""
-    path = _path(name)
-    if path is None:
-        return 0
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return 0
-    if text == _COMPILED:
-        return math.inf
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
+def earlier_runs(name: str) -> EarlierRuns:
+    """The runs of a segment in earlier processes. A file of unknown content counts as none."""
+    words = _read(name).split()
+    has_program = words[:1] == [_COMPILED]
+    numbers = words[1:] if has_program else words
+    if not numbers:
+        return EarlierRuns(0, has_program)
+    if len(numbers) > 1 or not numbers[0].isdecimal() or len(numbers[0]) >= _MAX_DIGITS:
+        return EarlierRuns()
+    return EarlierRuns(int(numbers[0]), has_program)
 
 
 def mark_compiled(name: str) -> None:
     """Notes that the persistent cache has the program of a segment."""
-    _write(name, _COMPILED)
+    if not earlier_runs(name).has_program:
+        _write(name, _COMPILED)
 
 
-def write_runs(runs_by_name: Mapping[str, int]) -> None:
-    """Notes how often segments have run by now, in this process and in earlier ones."""
-    worth_it = [(runs, name) for name, runs in runs_by_name.items() if runs >= _MIN_RUNS]
-    for runs, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
-        _write(name, str(runs))
+def write_runs(runs: Iterable[tuple[str, EarlierRuns]]) -> None:
+    """Notes what the next process is to know of segments by their names."""
+    worth_it = [(known.count, known.has_program, name) for name, known in runs if known.count >= _MIN_RUNS]
+    for count, has_program, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
+        _write(name, f"{_COMPILED} {count}" if has_program else str(count))
+
+
+def _read(name: str) -> str:
+    path = _path(name)
+    if path is None:
+        return ""
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _write(name: str, text: str) -> None:

@@ -41,12 +41,14 @@ from paddle_jax._core.runner import compile_history
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
     compiles_in_background,
+    compute_first_product,
     submit_segment,
 )
+from paddle_jax._core.runner.compile_history import EarlierRuns
 from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
-from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
+from paddle_jax._core.runner.tiering import has_products, may_interpret, runs_before_compiling
 
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.aval import Aval
@@ -88,7 +90,7 @@ class _Cache:
         left_alone: set of the hashes of Keys that are not compiled although they have come often enough.
         variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
         last: CompiledSegment that was called last.
-        earlier_runs: dict from the hash of a Key to (its name in the history, runs in earlier processes).
+        histories: dict from the hash of a Key to (its name in the history, EarlierRuns).
         process: int, id of the process that counts the runs.
         lock: held while a program is made.
     """
@@ -99,7 +101,7 @@ class _Cache:
     left_alone: set[int] = set()
     variant_counts: dict[int, int] = {}
     last: CompiledSegment | None = None
-    earlier_runs: dict[int, tuple[str, int]] = {}
+    histories: dict[int, tuple[str, EarlierRuns]] = {}
     process = 0
     lock = threading.Lock()
 
@@ -111,7 +113,7 @@ def clear() -> None:
     _Cache.thresholds.clear()
     _Cache.left_alone.clear()
     _Cache.variant_counts.clear()
-    _Cache.earlier_runs.clear()
+    _Cache.histories.clear()
     _Cache.last = None
 
 
@@ -148,6 +150,7 @@ def program_for(
     key = Key(tuple(ops), live, hosts)
     program = _Cache.programs.get(key)
     if program is not None:
+        program.runs += 1
         if not program.is_ready():
             return None, True
         if program.background_job is not None and program.background_job.error is not None:
@@ -218,14 +221,14 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
     """The run at which a segment is compiled."""
     threshold = _Cache.thresholds.get(threshold_key)
     if threshold is None:
-        earlier_runs = 0.0
+        earlier = EarlierRuns()
         # without the thread, a program compiles at the same step in every run: docs/determinism.md
         if compiles_in_background(device) and compile_history.has_directory():
             name = compile_history.name_of(key.ops, key.live)
-            earlier_runs = compile_history.runs_before(name)
-            _remember_runs(threshold_key[0], name, earlier_runs)
+            earlier = compile_history.earlier_runs(name)
+            _remember_history(threshold_key[0], name, earlier)
         threshold = runs_before_compiling(
-            key.ops, device, _repetitions(key, [leaf.aval for leaf in leaves]), earlier_runs
+            key.ops, device, _repetitions(key, [leaf.aval for leaf in leaves]), earlier
         )
         _Cache.thresholds[threshold_key] = threshold
     return threshold
@@ -248,27 +251,33 @@ def _repetitions(
     return find_repetitions(key.ops, key.live, avals, key.hosts, pairs)
 
 
-def _remember_runs(key_hash: int, name: str, earlier_runs: float) -> None:
+def _remember_history(key_hash: int, name: str, earlier: EarlierRuns) -> None:
     """Has the end of the process add the runs of a segment to those of earlier processes."""
     if _Cache.process != os.getpid():
         _Cache.process = os.getpid()
-        _Cache.earlier_runs.clear()
+        _Cache.histories.clear()
         atexit.register(_write_runs)
-    if not math.isinf(earlier_runs):  # it was not compiled before
-        _Cache.earlier_runs[key_hash] = name, int(earlier_runs)
+    _Cache.histories.setdefault(key_hash, (name, earlier))
 
 
 def _write_runs() -> None:
     if _Cache.process != os.getpid():  # a forked child
         return
-    compiled = {hash(key) for key in _Cache.programs}
+    programs = {hash(key): program for key, program in _Cache.programs.items()}
     compile_history.write_runs(
-        {
-            name: runs + _Cache.run_counts.get(key_hash, 0)
-            for key_hash, (name, runs) in _Cache.earlier_runs.items()
-            if key_hash not in compiled
-        }
+        (name, _runs_by_now(key_hash, programs.get(key_hash), earlier))
+        for key_hash, (name, earlier) in _Cache.histories.items()
     )
+
+
+def _runs_by_now(key_hash: int, program: CompiledSegment | None, earlier: EarlierRuns) -> EarlierRuns:
+    """What the next process is to know of a segment."""
+    count = _Cache.run_counts.get(key_hash, 0)
+    if program is not None:
+        return EarlierRuns(count + program.runs, not program.is_new)
+    if earlier.has_program:
+        return EarlierRuns(count, True)
+    return EarlierRuns(count + earlier.count, False)
 
 
 def _reason_not_to_compile(key: Key, leaves: Sequence[LazyArray]) -> str | None:
@@ -317,6 +326,7 @@ class CompiledSegment:
         packed: list with an entry for each group: (bytes of the host numbers of the last call, None or the
             jax array of them).
         is_new: bool, whether it has not been compiled yet.
+        runs: int, number of runs of its segment since it was made.
         background_job: Task that compiles it in another thread, or None.
         used: int, number of programs compiled in the process at its last use.
         function: the function that `jax.jit` gave.
@@ -341,6 +351,7 @@ class CompiledSegment:
         self.avals: list[Aval] = [leaf.aval for leaf in leaves]
         self.packed: list[tuple[bytes | None, Any]] = [(None, None)] * len(self.groups)
         self.is_new: bool = True
+        self.runs: int = 0
         self.background_job: Any = None
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
@@ -371,6 +382,8 @@ class CompiledSegment:
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
         """Has its first program compiled in another thread."""
+        if has_products(self.key.ops):
+            compute_first_product()
         structs = self.argument_structs(leaves)
         self.background_job = submit_segment(ft.partial(self._compile_first, structs))
 
@@ -436,7 +449,9 @@ class CompiledSegment:
     def _log_compilation(self, seconds: float) -> None:
         self.is_new = False
         if compile_history.has_directory():
-            compile_history.mark_compiled(compile_history.name_of(self.key.ops, self.key.live))
+            name = compile_history.name_of(self.key.ops, self.key.live)
+            compile_history.mark_compiled(name)
+            _remember_history(hash(self.key), name, EarlierRuns())
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(

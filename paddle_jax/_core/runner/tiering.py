@@ -6,7 +6,6 @@ New operations are interpreted as long as that costs less than compiling them.
 from __future__ import annotations
 
 import functools as ft
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from paddle_jax._core.runner.background_compiler import (
     processors,
     submit_operation,
 )
+from paddle_jax._core.runner.compile_history import EarlierRuns
 
 if TYPE_CHECKING:
     from paddle_jax._core.process.background import Task
@@ -165,18 +165,19 @@ def runs_before_compiling(
     ops: Sequence[tuple[Any, ...]],
     device: Any,
     repetitions: Sequence[RepeatedOps] = (),
-    earlier_runs: float = 0,
+    earlier: EarlierRuns = EarlierRuns(),
 ) -> int:
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
 
-    On an accelerator and on several devices that is the first run, because compiling its operations one by
-    one takes longer.
+    A program in the persistent cache is loaded at once if that pays for as many runs as the last process had.
+    On an accelerator and on several devices a segment is compiled at its first run, because compiling its
+    operations one by one takes longer.
 
     Args:
         ops: the recorded operations.
         device: where they run.
         repetitions: the operations that become loops.
-        earlier_runs: runs in earlier processes; infinite if the persistent cache has the program.
+        earlier: its runs in earlier processes.
     """
     if not may_interpret(device):
         if getattr(device, "platform", "several") == "cpu":
@@ -186,12 +187,21 @@ def runs_before_compiling(
     saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
     # What moves into a loop and out of it costs less in short loops than estimated: not more than the line.
     compile_cost = min(_compile_cost(states, ()), _compile_cost(states, repetitions))
-    if math.isinf(earlier_runs):
+    waited = earlier.count
+    if earlier.has_program:
         compile_cost *= _LOADED_SHARE
-        earlier_runs = 0
+        if saved * earlier.count > compile_cost:
+            return _MIN_RUNS
+        waited = 0
     has_idle_processor = compiles_in_background(device) and processors() > _MANY_PROCESSORS
     share = _IDLE_SHARE if has_idle_processor else _SHARE
-    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier_runs))
+    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - waited))
+
+
+def has_products(ops: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether recorded operations compute a product of matrices."""
+    plans = (tier_state(entry[0]).plan for entry in ops)
+    return any(p is not None and "dot_general" in p.names for p in plans)
 
 
 def _compile_cost(states: Sequence[TierState], repetitions: Sequence[RepeatedOps]) -> float:
