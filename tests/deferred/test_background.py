@@ -33,13 +33,13 @@ class Gate:
         self.begun = threading.Event()
         self.error = None
 
-    def compile(self, function, arguments, tier):
+    def compile(self, function, arguments, tier, is_in_cache):
         """In place of `compile_ahead`."""
         self.begun.set()
         assert self.opened.wait(60)
         if self.error is not None:
             raise self.error
-        return compile_ahead(function, arguments, tier)
+        return compile_ahead(function, arguments, tier, is_in_cache)
 
 
 @pytest.fixture
@@ -163,12 +163,12 @@ def test_a_program_that_runs_for_long_gets_a_better_one(paddle, gate, monkeypatc
         line.step()
         finish()
     program = next(iter(compiled_segment._Cache.programs.values()))
-    quick_function = program.function
+    quick_program = program.program
     assert program.better is not None
     for _ in range(4):
         line.step()
         finish()
-    assert program.better is None and program.function is not quick_function
+    assert program.better is None and program.program is not quick_program
 
 
 def test_one_operation_is_interpreted_until_it_is_compiled(paddle, monkeypatch):
@@ -207,10 +207,10 @@ x, w = paddle.rand([32, 32]), paddle.rand([32, 32])
 w.stop_gradient = False
 compile_ahead = compiled_segment.compile_ahead
 begun = threading.Event()
-def slow(function, arguments, tier):
+def slow(function, arguments, tier, is_in_cache):
     begun.set()
     time.sleep(0.5)
-    return compile_ahead(function, arguments, tier)
+    return compile_ahead(function, arguments, tier, is_in_cache)
 compiled_segment.compile_ahead = slow
 while not begun.is_set():
     y = x

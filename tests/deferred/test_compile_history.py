@@ -75,10 +75,10 @@ def test_runs_of_earlier_processes_count(tmp_path):
     file.write_text(str(int(first)))
     assert run(tmp_path, 20)[1:] == [[2], 1]
     assert file.read_text() == "compiled 20"
-    # 20 runs do not pay for loading the program, as many as those before the first compilation do
+    # 20 runs do not pay for loading the program, ten times those before the first compilation do
     (loaded,) = run(tmp_path, 9)[1]
     assert 2 < loaded < first and file.read_text() == "compiled 9"
-    file.write_text(f"compiled {int(first)}")
+    file.write_text(f"compiled {int(10 * first)}")
     assert run(tmp_path, 20)[1:] == [[2], 1]
 
 

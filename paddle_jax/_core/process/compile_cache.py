@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools as ft
 import hashlib
 import logging
 import os
@@ -35,12 +36,13 @@ def folder() -> Path:
     """The cache directory: per user, jaxlib, Python and kind of CPU, since compiled code for the CPU uses its
     instruction set."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    kind = hashlib.sha256(_processor().encode()).hexdigest()[:8]
+    kind = hashlib.sha256(processor().encode()).hexdigest()[:8]
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
     return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-{python}-{platform.machine()}-{kind}"
 
 
-def _processor() -> str:
+@ft.cache
+def processor() -> str:
     """The features of the processor, or its name."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -27,6 +27,8 @@ from paddle_jax._core.process.background import Task, Worker
 
 _NICENESS = 10  # added to that of the process, for the thread that XLA compiles in and those that it starts
 
+_MATRIX = np.zeros((4, 4), np.float32)
+
 _worker = Worker(complete=False)  # traces, which takes the interpreter's lock
 _compiler = Worker(complete=False)  # compiles, at low priority
 
@@ -82,7 +84,7 @@ def submit_operation(compile_operation: Callable[[], object]) -> Task:
     return _worker.submit(compile_operation)
 
 
-def compile_ahead(function: Any, arguments: Sequence[Any], tier: str) -> float:
+def compile_ahead(function: Any, arguments: Sequence[Any], tier: str, is_in_cache: bool = False) -> float:
     """Compiles what `jax.jit` gave for arguments of some shapes; the first call finds the program then.
 
     XLA compiles in a thread of low priority. Tracing stays at normal priority: the program may wait for its
@@ -92,18 +94,27 @@ def compile_ahead(function: Any, arguments: Sequence[Any], tier: str) -> float:
         function: what `jax.jit` gave.
         arguments: arrays, or their shapes and dtypes.
         tier: the tier that the compilation counts for, see counters.py.
+        is_in_cache: whether the persistent cache has the program. Loading it takes little, so the thread with
+            the low priority has no part in it.
     Returns:
         The seconds that it took.
     """
     start = time.perf_counter()
     with preserved_tracing():
         lowered = function.lower(*arguments)
-    _compiler.submit(ft.partial(_compile, lowered, tier)).wait()
+    if is_in_cache:
+        _compile(lowered, tier)
+    else:
+        _compiler.submit(ft.partial(_compile_slowly, lowered, tier)).wait()
     return time.perf_counter() - start
 
 
-def _compile(lowered: Any, tier: str) -> None:
+def _compile_slowly(lowered: Any, tier: str) -> None:
     _lower_priority()
+    _compile(lowered, tier)
+
+
+def _compile(lowered: Any, tier: str) -> None:
     with preserved_tracing(), compiling(tier), trimmed_memory(tier):
         lowered.compile()
 
@@ -118,27 +129,30 @@ def _lower_priority() -> None:
 
 
 def compute_first_product() -> None:
-    """Has the thread that compiles compute a small product with XLA, once in each process.
+    """Has another thread compute a small product with XLA, once in each process.
 
     XLA's library for products generates its code at the first one. That takes 20 to 50 ms, which would be
     a part of a step.
     """
     if _Jobs.process != os.getpid():
         _Jobs.process = os.getpid()
-        _compiler.submit(_compute_product)
+        _worker.submit(_lower_product)
 
 
-def _compute_product() -> None:
-    _lower_priority()
-    matrix = np.zeros((4, 4), np.float32)
+def _lower_product() -> None:
     with preserved_tracing():
-        _product_with_transposed(matrix).block_until_ready()
+        lowered = jax.jit(_product_with_transposed).lower(_MATRIX)
+    _compiler.submit(ft.partial(_compute_product, lowered))
 
 
-@jax.jit
-def _product_with_transposed(matrix: Any) -> Any:
+def _compute_product(lowered: Any) -> None:
+    with preserved_tracing():
+        lowered.compile()(_MATRIX)[0].block_until_ready()
+
+
+def _product_with_transposed(matrix: Any) -> list[Any]:
     """The product of a matrix, transposed, with itself: gradients have such products."""
-    return matrix.T @ matrix
+    return [matrix.T @ matrix]
 
 
 def finish() -> None:

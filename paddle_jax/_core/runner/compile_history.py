@@ -5,8 +5,8 @@ A step that an earlier process has compiled is loaded in a fifth of the time, so
 
 A segment has a small file with the number of its runs. Once it has been compiled, the file has the word
 `compiled` and the number of runs in the last process. The name of the file says which kernels, shapes and
-connections the segment has. Others may share it, and the cache may have dropped the program: it is a hint about
-time, never about results.
+connections the segment has. Others may share it, and the cache may have dropped the program: it is a hint
+about time, never about results.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ class EarlierRuns(NamedTuple):
     """What is known of a segment from earlier processes.
 
     Attributes:
-        count: int, runs that were not compiled, in all processes. With a program, runs in the last process.
+        runs: int, runs that were not compiled, in all processes. With a program, runs in the last process.
         has_program: bool, whether one of them compiled it, so that the persistent cache has its program.
     """
 
-    count: int = 0
+    runs: int = 0
     has_program: bool = False
+
+
+NO_RUNS = EarlierRuns()
 
 
 def has_directory() -> bool:
@@ -66,7 +69,7 @@ def earlier_runs(name: str) -> EarlierRuns:
     if not numbers:
         return EarlierRuns(0, has_program)
     if len(numbers) > 1 or not numbers[0].isdecimal() or len(numbers[0]) >= _MAX_DIGITS:
-        return EarlierRuns()
+        return NO_RUNS
     return EarlierRuns(int(numbers[0]), has_program)
 
 
@@ -78,7 +81,7 @@ def mark_compiled(name: str) -> None:
 
 def write_runs(runs: Iterable[tuple[str, EarlierRuns]]) -> None:
     """Notes what the next process is to know of segments by their names."""
-    worth_it = [(known.count, known.has_program, name) for name, known in runs if known.count >= _MIN_RUNS]
+    worth_it = [(known.runs, known.has_program, name) for name, known in runs if known.runs >= _MIN_RUNS]
     for count, has_program, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
         _write(name, f"{_COMPILED} {count}" if has_program else str(count))
 

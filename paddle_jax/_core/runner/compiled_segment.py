@@ -10,6 +10,7 @@ import atexit
 import collections
 import contextlib
 import functools as ft
+import hashlib
 import math
 import operator
 import os
@@ -27,9 +28,10 @@ from paddle_jax._core.base.compiler import compiler_options, quick_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
-from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, interrupt_safe_jit
+from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, preserved_tracing
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
+from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import OP_MASK, aval_at, needed_ops
 from paddle_jax._core.lazy.reference_counts import is_unreferenced
@@ -37,18 +39,25 @@ from paddle_jax._core.lazy.segment import Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
-from paddle_jax._core.runner import compile_history
+from paddle_jax._core.runner import compile_history, stored_programs
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
     compiles_in_background,
     compute_first_product,
     submit_segment,
 )
-from paddle_jax._core.runner.compile_history import EarlierRuns
+from paddle_jax._core.runner.compile_history import NO_RUNS, EarlierRuns
 from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
-from paddle_jax._core.runner.tiering import has_products, may_interpret, runs_before_compiling
+from paddle_jax._core.runner.program_digest import digest_of
+from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
+from paddle_jax._core.runner.tiering import (
+    compile_seconds,
+    has_products,
+    may_interpret,
+    runs_before_compiling,
+)
 
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.aval import Aval
@@ -221,7 +230,7 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
     """The run at which a segment is compiled."""
     threshold = _Cache.thresholds.get(threshold_key)
     if threshold is None:
-        earlier = EarlierRuns()
+        earlier = NO_RUNS
         # without the thread, a program compiles at the same step in every run: docs/determinism.md
         if compiles_in_background(device) and compile_history.has_directory():
             name = compile_history.name_of(key.ops, key.live)
@@ -277,7 +286,7 @@ def _runs_by_now(key_hash: int, program: CompiledSegment | None, earlier: Earlie
         return EarlierRuns(count + program.runs, not program.is_new)
     if earlier.has_program:
         return EarlierRuns(count, True)
-    return EarlierRuns(count + earlier.count, False)
+    return EarlierRuns(count + earlier.runs, False)
 
 
 def _reason_not_to_compile(key: Key, leaves: Sequence[LazyArray]) -> str | None:
@@ -329,8 +338,8 @@ class CompiledSegment:
         runs: int, number of runs of its segment since it was made.
         background_job: Task that compiles it in another thread, or None.
         used: int, number of programs compiled in the process at its last use.
-        function: the function that `jax.jit` gave.
-        call: InterruptSafeCall of the function.
+        program: StoredProgram or PlainProgram that is compiled.
+        call: InterruptSafeCall of its function.
         lock: held during the first call.
         better: _BetterProgram that is to take its place, or None.
     """
@@ -355,12 +364,14 @@ class CompiledSegment:
         self.background_job: Any = None
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
+        self._digest: str | None = self._find_digest()
         options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops))
-        first_options = quick_options() if quick else options
+        program = self._program(options)
         self.better: _BetterProgram | None = None
-        if first_options != options:
-            self.better = _BetterProgram(self._jitted(options))
-        self._use(self._jitted(first_options))
+        if quick and quick_options() != options and not program.is_in_cache():
+            self.better = _BetterProgram(program)
+            program = self._program(quick_options())
+        self._use(program)
         for listen in compile_listeners:
             listen("segment", self, leaves)
 
@@ -372,13 +383,25 @@ class CompiledSegment:
         """
         return jax.jit(self._trace, donate_argnums=0).trace(*structs)
 
-    def _jitted(self, options: dict[str, Any]) -> Any:
-        """What `jax.jit` gives, with options of XLA."""
-        return interrupt_safe_jit(self._trace, donate_argnums=0, compiler_options=options or None)
+    def _find_digest(self) -> str | None:
+        """The digest of what it computes from which arguments; None where it has none, or no use."""
+        if default_device().platform != "cpu" or not stored_programs.is_possible():
+            return None
+        groups = [(dtype.str, members) for dtype, members in self.groups]
+        parts = (self.donated, self.kept, groups, self.key.hosts, self.key.live)
+        return digest_of(parts, self.key.ops, self.avals)
 
-    def _use(self, function: Any) -> None:
-        self.function = function
-        self.call: InterruptSafeCall = InterruptSafeCall(function, "segment")
+    def _program(self, options: dict[str, Any]) -> StoredProgram | PlainProgram:
+        """The program to compile with options of XLA."""
+        results = [aval_at(position, (), self.key.ops) for position in self.key.live]
+        if self._digest is None or any(aval.weak for aval in results):
+            return PlainProgram(self._trace, options or None)
+        digest = hashlib.sha256(f"{self._digest} {sorted(options.items())}".encode()).hexdigest()[:32]
+        return StoredProgram(self._trace, digest, [aval.struct for aval in results], options or None)
+
+    def _use(self, program: StoredProgram | PlainProgram) -> None:
+        self.program = program
+        self.call: InterruptSafeCall = InterruptSafeCall(program.function, "segment")
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
         """Has its first program compiled in another thread."""
@@ -389,10 +412,13 @@ class CompiledSegment:
 
     def _compile_first(self, structs: Sequence[Any]) -> None:
         start = time.perf_counter()
-        seconds = compile_ahead(self.function, structs, "segment")
+        is_in_cache = self.program.is_in_cache()
+        seconds = _compile_ahead(self.program, structs, is_in_cache)
         if self.better is not None:
             self.better.structs = structs
-            self.better.start_time = start + _RUN_PER_COMPILATION * seconds
+            # What loading it took says nothing about the time to compile a better one.
+            cost = max(seconds, compile_seconds(self.key.ops)) if is_in_cache else seconds
+            self.better.start_time = start + _RUN_PER_COMPILATION * cost
         log.background_seconds += seconds
         self._log_compilation(seconds)
 
@@ -451,7 +477,7 @@ class CompiledSegment:
         if compile_history.has_directory():
             name = compile_history.name_of(self.key.ops, self.key.live)
             compile_history.mark_compiled(name)
-            _remember_history(hash(self.key), name, EarlierRuns())
+            _remember_history(hash(self.key), name, NO_RUNS)
         log.compiles += 1
         log.compile_seconds += seconds
         log.add(
@@ -484,7 +510,7 @@ class CompiledSegment:
         """
         better = self.better  # another thread may call it, too, and forget it
         if better is not None and better.takes_over():
-            self._use(better.function)
+            self._use(better.program)
             self.better = None
         leaves = segment.leaves
         donated = [
@@ -515,15 +541,15 @@ class _BetterProgram:
     """The program of a segment with all of XLA's optimisations, which takes the place of a quick one.
 
     Attributes:
-        function: what `jax.jit` gave.
+        program: StoredProgram or PlainProgram.
         structs: the arguments to lower it with.
         start_time: float, time of `perf_counter` from which on it is compiled; infinite until the quick one
             has been compiled.
         job: Task that compiles it, or None.
     """
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
+    def __init__(self, program: StoredProgram | PlainProgram) -> None:
+        self.program = program
         self.structs: Sequence[Any] = ()
         self.start_time: float = math.inf
         self.job: Any = None
@@ -537,7 +563,18 @@ class _BetterProgram:
         return self.job.done and self.job.error is None
 
     def _compile(self) -> None:
-        log.background_seconds += compile_ahead(self.function, self.structs, "segment")
+        is_in_cache = self.program.is_in_cache()
+        log.background_seconds += _compile_ahead(self.program, self.structs, is_in_cache)
+
+
+def _compile_ahead(program: StoredProgram | PlainProgram, structs: Sequence[Any], is_in_cache: bool) -> float:
+    """Compiles a program in the thread for that; gives the seconds that it took."""
+    start = time.perf_counter()
+    if not is_in_cache:
+        with preserved_tracing():
+            program.prepare(structs)
+    compile_ahead(program.function, structs, "segment", is_in_cache)
+    return time.perf_counter() - start
 
 
 def _argument_struct(leaf: LazyArray) -> jax.ShapeDtypeStruct:

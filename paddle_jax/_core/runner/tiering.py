@@ -26,7 +26,7 @@ from paddle_jax._core.runner.background_compiler import (
     processors,
     submit_operation,
 )
-from paddle_jax._core.runner.compile_history import EarlierRuns
+from paddle_jax._core.runner.compile_history import NO_RUNS, EarlierRuns
 
 if TYPE_CHECKING:
     from paddle_jax._core.process.background import Task
@@ -41,7 +41,9 @@ _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SAVED = 0.3
 _SHARE = 0.5  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
 _IDLE_SHARE = 0.03  # the same where another thread compiles it on a processor that the program does not need
-_LOADED_SHARE = 0.2  # of the time to compile a segment, what it takes to load it from the persistent cache
+# seconds that loading a program from the persistent cache takes the smallest one, and more for each equation
+_LOAD_BASE = 0.03
+_LOAD_EQUATION = 0.0001
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 # An op of a segment that is going to be compiled is compiled alone if that pays that often.
 _TIMES_IN_RECURRING_SEGMENT = 3
@@ -165,11 +167,12 @@ def runs_before_compiling(
     ops: Sequence[tuple[Any, ...]],
     device: Any,
     repetitions: Sequence[RepeatedOps] = (),
-    earlier: EarlierRuns = EarlierRuns(),
+    earlier: EarlierRuns = NO_RUNS,
 ) -> int:
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
 
-    A program in the persistent cache is loaded at once if that pays for as many runs as the last process had.
+    A program in the persistent cache is loaded at once if that pays for as many runs as the last process had,
+    else not before there are more.
     On an accelerator and on several devices a segment is compiled at its first run, because compiling its
     operations one by one takes longer.
 
@@ -187,21 +190,27 @@ def runs_before_compiling(
     saved = _SAVED * sum(state.cost + _CALL for state in states) - _PROGRAM
     # What moves into a loop and out of it costs less in short loops than estimated: not more than the line.
     compile_cost = min(_compile_cost(states, ()), _compile_cost(states, repetitions))
-    waited = earlier.count
-    if earlier.has_program:
-        compile_cost *= _LOADED_SHARE
-        if saved * earlier.count > compile_cost:
-            return _MIN_RUNS
-        waited = 0
     has_idle_processor = compiles_in_background(device) and processors() > _MANY_PROCESSORS
     share = _IDLE_SHARE if has_idle_processor else _SHARE
-    return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - waited))
+    if not earlier.has_program:
+        return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier.runs))
+    equations = sum(len(entry[0].equations.jaxpr.eqns) for entry in ops)
+    load_cost = min(compile_cost, _LOAD_BASE + _LOAD_EQUATION * equations)
+    if saved * earlier.runs > load_cost:
+        return _MIN_RUNS
+    # It does not pay in a process of the same length, but may in a longer one.
+    return max(_MIN_RUNS, earlier.runs + 1, int(share * load_cost / max(saved, 1e-9)))
 
 
 def has_products(ops: Sequence[tuple[Any, ...]]) -> bool:
     """Whether recorded operations compute a product of matrices."""
     plans = (tier_state(entry[0]).plan for entry in ops)
     return any(p is not None and "dot_general" in p.names for p in plans)
+
+
+def compile_seconds(ops: Sequence[tuple[Any, ...]]) -> float:
+    """Estimated seconds to compile recorded operations in one program."""
+    return _compile_cost([tier_state(entry[0]) for entry in ops], ())
 
 
 def _compile_cost(states: Sequence[TierState], repetitions: Sequence[RepeatedOps]) -> float:

@@ -1,0 +1,217 @@
+"""Programs of the persistent cache that a later process finds without tracing them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.extend.core import Primitive
+from jax.interpreters import mlir
+
+from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy.aval import as_aval
+from paddle_jax._core.lazy.segment import infer_signature
+from paddle_jax._core.runner import background_compiler
+from paddle_jax._core.runner.program_digest import digest_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import json, sys
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax._core.runner import background_compiler, stored_programs
+
+traced = []
+module = stored_programs.StoredProgram.module
+stored_programs.StoredProgram.module = lambda self: traced.append(1) or module(self)
+paddle.seed(1)
+net = paddle.nn.Sequential(
+    paddle.nn.Conv2D(1, 4, 3), paddle.nn.BatchNorm2D(4), paddle.nn.GELU(), paddle.nn.MaxPool2D(2),
+    paddle.nn.Flatten(), paddle.nn.Dropout(0.3), paddle.nn.Linear(36, 5),
+)
+adam = paddle.optimizer.Adam(0.01, parameters=net.parameters())
+rng = np.random.default_rng(0)
+losses = []
+for _ in range(8):
+    x = paddle.to_tensor(rng.standard_normal((6, 1, 8, 8)).astype("float32"))
+    loss = paddle.nn.functional.cross_entropy(net(x), paddle.to_tensor(rng.integers(0, 5, 6)))
+    loss.backward()
+    adam.step()
+    adam.clear_grad()
+    losses.append(float(loss))
+    background_compiler.finish()
+print(json.dumps([losses, len(traced), paddle.explain().compiles]))
+"""
+
+
+def run(folder):
+    """(losses, number of traced modules, number of compiled segments) of the program in a process."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "FLAGS_compile_cache": str(folder),
+        "FLAGS_deferred_background": "1",
+        "FLAGS_deferred_min_repeats": "2",
+        "PYTHONHASHSEED": "random",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def damage_names(folder):
+    """Writes something else into the files with the keys of JAX."""
+    for number, file in enumerate(folder.glob("alias-*")):
+        file.write_bytes([b"", b"\xff", b"unknown", b"../../x", b"k" * 5000][number % 5])
+
+
+def delete_programs(folder):
+    for file in folder.glob("*-cache"):
+        file.unlink()
+
+
+def empty_programs(folder):
+    for file in folder.glob("*-cache"):
+        file.write_bytes(b"no program")
+
+
+@pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
+def test_a_later_process_traces_nothing(tmp_path):
+    tmp_path.chmod(0o700)
+    losses, traced, compiled = run(tmp_path)
+    assert traced > 0 and compiled > 0
+    aliases = len(list(tmp_path.glob("alias-*")))
+    assert aliases > 0
+    assert run(tmp_path) == [losses, 0, compiled]
+    for damage in (damage_names, delete_programs):
+        damage(tmp_path)
+        again, traced, compiled_again = run(tmp_path)
+        assert again == losses and traced > 0 and compiled_again == compiled
+        assert run(tmp_path) == [losses, 0, compiled]
+    # JAX compiles what it cannot read, and keeps the file.
+    empty_programs(tmp_path)
+    assert run(tmp_path)[0] == losses
+    assert len(list(tmp_path.glob("alias-*"))) == aliases
+
+
+def digest(function, *structs, parts=(), positions=None):
+    """The digest of a segment that calls a function once, traced afresh."""
+    avals = tuple(as_aval(jax.core.ShapedArray(s.shape, s.dtype)) for s in structs)
+    signature = infer_signature(Kernel("f", function), avals)
+    leaves = positions or [~i for i in range(len(avals))]
+    return digest_of(parts, [(signature, *leaves)], avals)
+
+
+X = jax.ShapeDtypeStruct((3, 4), np.float32)
+Y = jax.ShapeDtypeStruct((4, 3), np.float32)
+SQUARE = jax.ShapeDtypeStruct((4, 4), np.float32)
+KEY = jax.ShapeDtypeStruct((2,), np.uint32)
+
+
+@jax.custom_jvp
+def doubled(x):
+    return 2 * x
+
+
+doubled.defjvp(lambda primals, tangents: (2 * primals[0], 2 * tangents[0]))
+
+
+def loop(steps, factor):
+    return lambda x: jax.lax.fori_loop(0, steps, lambda _, value: value * factor, x)
+
+
+PROGRAMS = {
+    "add": (lambda x: x + 1, X),
+    "add another number": (lambda x: x + 2, X),
+    "add a nearby number": (lambda x: x + np.nextafter(np.float32(1), np.float32(2)), X),
+    "add NaN": (lambda x: x + np.nan, X),
+    "subtract zero": (lambda x: x - 0.0, X),
+    "subtract minus zero": (lambda x: x - (-0.0), X),
+    "another shape": (lambda x: x + 1, Y),
+    "another dtype": (lambda x: x + 1, jax.ShapeDtypeStruct((3, 4), np.float64)),
+    "a constant": (lambda x: x + np.arange(4, dtype=np.float32), X),
+    "another constant": (lambda x: x + np.arange(4, dtype=np.float32)[::-1], X),
+    "first minus second": (lambda x, y: x - y, X, X),
+    "second minus first": (lambda x, y: y - x, X, X),
+    "product": (lambda x, y: jnp.matmul(x, y, precision="highest"), X, Y),
+    "product in bfloat16": (lambda x, y: jnp.matmul(x, y, precision="default"), X, Y),
+    "transposed product": (lambda x: x.T @ x, SQUARE),
+    "product with transposed": (lambda x: x @ x.T, SQUARE),
+    "sum of rows": (lambda x: x.sum(0), SQUARE),
+    "sum of columns": (lambda x: x.sum(1), SQUARE),
+    "largest": (lambda x: x.max(0), SQUARE),
+    "row": (lambda x: x[1], SQUARE),
+    "another row": (lambda x: x[2], SQUARE),
+    "gather": (lambda x: x[jnp.array([0, 1])], SQUARE),
+    "gather, clipped": (lambda x: x.at[jnp.array([0, 9])].get(mode="clip"), SQUARE),
+    "scatter": (lambda x: x.at[jnp.array([0, 1])].set(0), SQUARE),
+    "scatter, added": (lambda x: x.at[jnp.array([0, 1])].add(1), SQUARE),
+    "loop": (loop(3, 2), X),
+    "longer loop": (loop(4, 2), X),
+    "loop with another body": (loop(3, 3), X),
+    "choice": (lambda x: jax.lax.cond(x[0, 0] > 0, lambda v: v, lambda v: -v, x), X),
+    "the other choice": (lambda x: jax.lax.cond(x[0, 0] > 0, lambda v: -v, lambda v: v, x), X),
+    "rule for derivatives": (doubled, X),
+    "random": (lambda key: jax.random.uniform(jax.random.wrap_key_data(key), (3,)), KEY),
+    "more random": (lambda key: jax.random.normal(jax.random.wrap_key_data(key), (3,)), KEY),
+    "two results": (lambda x: (x, -x), X),
+    "two results, exchanged": (lambda x: (-x, x), X),
+}
+
+
+def test_each_program_has_a_digest_of_its_own():
+    digests = {name: digest(*program) for name, program in PROGRAMS.items()}
+    assert None not in digests.values()
+    assert len(set(digests.values())) == len(digests)
+    assert digests == {name: digest(*program) for name, program in PROGRAMS.items()}
+
+
+def test_the_order_of_arguments_counts():
+    def subtract(x, y):
+        return x - y
+
+    digests = [
+        digest(subtract, X, X),
+        digest(subtract, X, X, positions=[~1, ~0]),
+        digest(subtract, X, X, positions=[~0, ~0]),
+        digest(subtract, X, X, parts=((0,), (1,))),
+        digest(subtract, X, X, parts=((1,), (0,))),
+    ]
+    assert None not in digests and len(set(digests)) == len(digests)
+
+
+def host_sine(x):
+    return jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def printed(x):
+    jax.debug.print("{}", x)
+    return x
+
+
+@pytest.mark.parametrize("function", [host_sine, printed], ids=["callback", "print"])
+def test_code_outside_of_the_equations_has_none(function):
+    assert digest(function, X) is None
+
+
+def test_a_primitive_of_others_has_none():
+    primitive = Primitive("negated")
+    primitive.def_abstract_eval(lambda x: x)
+    mlir.register_lowering(primitive, mlir.lower_fun(jnp.negative, multiple_results=False))
+    assert digest(primitive.bind, X) is None
+
+
+def test_a_large_constant_has_none():
+    array = np.ones((1 << 18) + 1, np.float32)
+    assert digest(lambda x: x + array, jax.ShapeDtypeStruct(array.shape, array.dtype)) is None
