@@ -325,6 +325,21 @@ def test_a_process_may_come_late(monkeypatch):
     assert store.keys == ["paddle/come/first program/6"]
 
 
+def test_a_long_wait_says_for_whom(monkeypatch, capsys):
+    states = {"group 3 (ranks 4, 5)": [7, "barrier()", False, 0.0, [4, 5]]}
+    store = LateStore(questions=3)
+    monkeypatch.setattr(startup_barrier, "store", lambda: store)
+    monkeypatch.setattr(startup_barrier, "_NOTE_SECONDS", 0.0)
+    monkeypatch.setattr(failure_detector, "_calls_of", lambda rank: states)
+    startup_barrier.await_all("first program", 1, [4, 6])
+    states.clear()
+    store.questions = 3
+    startup_barrier.await_all("first program", 1, [4, 6])
+    first, second = capsys.readouterr().err.splitlines()
+    assert "rank 6 waits for rank 4 before the first program; rank 4 is in call #7 of group 3" in first
+    assert "rank 4 is in no collective" in second
+
+
 def test_a_process_that_failed_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(startup_barrier, "store", lambda: LateStore(questions=3))
     monkeypatch.setattr(failure_detector, "failure_among", lambda ranks: f"rank {ranks[0]} has failed")

@@ -283,6 +283,18 @@ def _calls_of(rank: int) -> dict[str, CallState]:
     return json.loads(status_of(rank, "state") or "{}")
 
 
+def doing(rank: int) -> str:
+    """What a process does, by what it has published: the calls that it is in."""
+    calls = [
+        f"call #{number} of {group}, {what}"
+        for group, (number, what, over, *_) in _calls_of(rank).items()
+        if not over
+    ]
+    if calls:
+        return f"is in {' and '.join(calls)}"
+    return "is in no collective: it computes, or waits for a message"
+
+
 def _timeout_report(call: PendingCall) -> str:
     """The last call of each process of the group, and advice."""
     lines = []

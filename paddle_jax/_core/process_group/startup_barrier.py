@@ -8,6 +8,7 @@ environment.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import sys
@@ -29,6 +30,7 @@ MARK = "PADDLE_JAX_TRAINER"  # the process id of the process that the launcher s
 _CONNECT_SECONDS = 300.0
 _RETRY_SECONDS = 0.02  # from one try to reach the first process to the next
 _POLL_MILLISECONDS = 500  # between two looks at whether a process that is waited for has failed
+_NOTE_SECONDS = 20.0  # of a wait after which a process says whom it waits for
 _HEARTBEAT_SECONDS = 100  # without a heartbeat after which JAX takes a process for dead
 
 
@@ -94,6 +96,8 @@ def store() -> Any:
 def await_all(event: str, index: int, ranks: Sequence[int]) -> None:
     """Waits until all of some processes have come to the same point. The store remembers who has come.
 
+    After a while it says once whom it waits for, and what that process does.
+
     Args:
         event: the point in words; there is one of this name.
         index: which of `ranks` this process is.
@@ -103,11 +107,20 @@ def await_all(event: str, index: int, ranks: Sequence[int]) -> None:
     """
     key = f"paddle/come/{event}"
     store().key_value_set(f"{key}/{ranks[index]}", "1", allow_overwrite=True)
+    note_time = time.monotonic() + _NOTE_SECONDS
     for rank in ranks:
         while not _has_key(f"{key}/{rank}"):
             reason = failure_detector.failure_among([rank])
             if reason is not None:
                 raise failure_detector.LostError(f"{event}: {reason}")
+            if time.monotonic() > note_time:
+                note_time = math.inf
+                print(
+                    f"paddle.distributed: rank {ranks[index]} waits for rank {rank} before the {event}; "
+                    f"rank {rank} {failure_detector.doing(rank)}",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
 
 def _has_key(key: str) -> bool:
