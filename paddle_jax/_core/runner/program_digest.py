@@ -186,6 +186,9 @@ def _describe(value: Any) -> str:
         return f"({_describe_equations(value, ())})"
     if hasattr(value, "jaxpr"):
         return f"({_describe_equations(value.jaxpr, value.consts)})"
+    # JAX 0.12: how many operands of a loop are constants, carried, and cut along an axis
+    if hasattr(value, "unflatten") and _is_library_code(kind):
+        return f"{kind.__name__}({_describe(value.unflatten())})"
     if isinstance(value, types.FunctionType):
         return _describe_function(value)
     if kind.__name__ in _NEUTRAL_CLASSES and _is_library_code(kind) and not _is_mesh(value):
