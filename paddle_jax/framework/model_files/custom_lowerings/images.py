@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_jax._core.lazy.lengths import expression_of, has_lengths, to_int
+from paddle_jax._core.lazy.lengths import expression_of, has_lengths, is_length, to_int
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import cast, pair, squeeze, unsqueeze
 from paddle_jax.framework.model_files.plain_values import image_format
@@ -207,7 +207,7 @@ def _pad(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Any:
         if has_lengths(ordered):
             return _joined(w, x, ordered, a.value)
         return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
-    if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
+    if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(not is_length(p) and p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
     last = (a.data_format or "NCW")[-1] == "C"
     axis = 2 - last

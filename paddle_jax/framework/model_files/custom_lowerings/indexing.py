@@ -396,7 +396,7 @@ def _put_by_arrays(x: Any, value: Any, arrays: Any, slots: Any) -> Any:
 def _put_elements(w: Builder, a: Any, out: Sequence[Any], x: Value, index: Value, values: Any) -> Any:
     # Paddle's names of the reductions.
     how = {"set": "assign", "max": "amax", "min": "amin"}.get(a.how, a.how)
-    if values.shape != index.shape:
+    if not same_shape(values.shape, index.shape):
         values = w.op("expand", [values, w.ints(index.shape)], (values.dtype, index.shape))
     return w.op(
         "put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how, include_self=a.include_self

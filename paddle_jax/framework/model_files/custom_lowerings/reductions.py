@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax.framework.model_files.builder_helpers import (
     axes_of,
@@ -120,7 +121,8 @@ def _variance(w: Builder, a: Any, x: Value) -> tuple[Any, list[int] | list[Any |
     centred = binary(w, "subtract", x, reduced(w, "mean", x, axes, True, kept), x.type)
     total = reduced(w, "sum", w.op("square", [centred], x.type), axes, True, kept)
     factor = math.nan
-    if count > correction:
+    # An open count may be too small: the file then divides by zero, and 0 times infinity is NaN.
+    if is_length(count) or count > correction:
         factor = 1.0 / (count - correction)
     return scaled(w, total, factor), axes
 
