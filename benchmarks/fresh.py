@@ -8,10 +8,17 @@ import tempfile
 from pathlib import Path
 
 
-def last_line(driver, module, *arguments, cache="off"):
-    """What the text of a program prints last, as JSON says it. module: `paddle_jax` or `paddle`,
-    its first argument. cache: folder of the compile cache."""
-    env = {**os.environ, "FLAGS_compile_cache": cache}
+def last_line(driver, module, *arguments, cache="off", **flags):
+    """What the text of a program prints last, as JSON says it.
+
+    Args:
+        driver: the text.
+        module: `paddle_jax` or `paddle`, the first argument of the program.
+        arguments: its other arguments.
+        cache: folder of the compile cache.
+        flags: more variables of its environment.
+    """
+    env = {**os.environ, "FLAGS_compile_cache": cache, **flags}
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "driver.py"  # Paddle reads the source of what it converts
         script.write_text(driver)
