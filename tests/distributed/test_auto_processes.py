@@ -34,6 +34,7 @@ def main(folder):
     # It goes together with a value on the mesh, too.
     assert np.array_equal((x * net.weight).numpy(), data * data)
     sharded_states(mesh, data)
+    parts_of_processes(mesh)
     try:
         dist.shard_tensor(paddle.full([4], dist.get_rank()), mesh, [Replicate()])
     except ValueError as error:
@@ -46,6 +47,23 @@ def main(folder):
     dist.load_state_dict({"x": again}, folder)
     assert np.array_equal(again.numpy(), data)
     stages(data)
+
+
+def parts_of_processes(mesh):
+    # Each of four devices has the part of its process; there are two devices in each.
+    rank = dist.get_rank()
+    join = dist.auto_parallel.api.dtensor_from_local
+    part = paddle.full([1, 2], rank + 1.0)
+    part.stop_gradient = False
+    rows = join(part, mesh, [Shard(0)])
+    assert rows.placements == [Shard(0)] and rows[:, 0].tolist() == [1, 1, 2, 2]
+    factors = paddle.to_tensor([[1.0], [2.0], [3.0], [4.0]])
+    (rows * factors).sum().backward()
+    assert part.grad.tolist() == [[[3.0, 3.0]], [[7.0, 7.0]]][rank]
+    total = join(part.detach(), mesh, [dist.Partial()])
+    assert total.placements == [dist.Partial()] and total.numpy().tolist() == [[6, 6]]
+    largest = join(part.detach(), mesh, [dist.Partial(dist.ReduceType.kRedMax)])
+    assert largest.numpy().tolist() == [[2, 2]]
 
 
 def sharded_states(mesh, data):

@@ -14,8 +14,10 @@ from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tensors.held_values import holds_tracer, plain_shape
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
+from paddle_jax.distributed.auto_parallel import local_parts
 from paddle_jax.distributed.auto_parallel.layout import (
     DENSE,
+    DistLayout,
     identity_of,
     layout_of,
     parse_layout,
@@ -30,6 +32,16 @@ if TYPE_CHECKING:
     from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
 
+# the method of a Tensor that reduces parts
+_REDUCTIONS = {
+    ReduceType.kRedSum: "sum",
+    ReduceType.kRedMax: "max",
+    ReduceType.kRedMin: "min",
+    ReduceType.kRedProd: "prod",
+    ReduceType.kRedAvg: "mean",
+    ReduceType.kRedAny: "any",
+    ReduceType.kRedAll: "all",
+}
 _AS_IT_IS = (
     ReduceType.kRedMax,
     ReduceType.kRedMin,
@@ -196,8 +208,8 @@ def unshard_dtensor(dist_tensor: Tensor) -> Any:
 def dtensor_from_local(local_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     """A Tensor on the devices of a mesh from the part that each of them holds.
 
-    This process drives all devices, so each holds the same part: Shard repeats it along its axis, a
-    Partial sum adds it up.
+    Each process gives the part that its devices hold; all parts have one shape. A process that drives several
+    devices has the same part on each: Shard repeats it along its axis, a Partial sum adds it up.
 
     Args:
         local_tensor: Tensor, the part.
@@ -211,7 +223,18 @@ def dtensor_from_local(local_tensor: Tensor, mesh: Any, placements: Any) -> Any:
         [1.0, 1.0]
     """
     layout = parse_layout("dtensor_from_local", mesh, placements, local_tensor.ndim)
+    if local_parts.has_other_processes(layout):
+        return reshard_tensor(_whole_of_processes(local_tensor, layout), layout)
     return reshard_tensor(_whole(local_tensor, layout), layout)
+
+
+def _whole_of_processes(part: Tensor, layout: DistLayout) -> Tensor:
+    """The value of a layout of which each process has a part."""
+    reductions = layout.partials()
+    whole = local_parts.stacked(part, layout, [i for i, _ in reductions])
+    for _, kind in reductions:
+        whole = getattr(whole, _REDUCTIONS[kind])(0)
+    return whole
 
 
 def _whole(part: Any, layout: Any) -> Any:
