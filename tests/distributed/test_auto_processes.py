@@ -66,6 +66,19 @@ def parts_of_processes(mesh):
     assert largest.numpy().tolist() == [[2, 2]]
 
 
+    # Each process reads rows of its own, along the dimension of processes alone.
+    rows = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.full([2, 1], rank + 1.0)]), batch_size=2)
+    table = ProcessMesh(np.arange(4).reshape(2, 2), ["processes", "devices"])
+    loader = dist.shard_dataloader(rows, table, shard_dims="processes", is_dataset_splitted=True)
+    assert [batch[:, 0].tolist() for (batch,) in loader] == [[1, 1, 2, 2]]
+    try:
+        list(dist.shard_dataloader(rows, mesh, shard_dims="x", is_dataset_splitted=True))
+    except NotImplementedError as error:
+        assert "several devices along 'x'" in str(error)
+    else:
+        raise AssertionError("a part was taken for several devices")
+
+
 def sharded_states(mesh, data):
     # The mesh along which states are cut is that of the loader, where the model lies on none.
     net = paddle.nn.Linear(2, 1, bias_attr=False)

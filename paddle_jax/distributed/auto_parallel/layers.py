@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
+import numpy as np
+
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
-from paddle_jax.distributed.auto_parallel.api import shard_tensor
+from paddle_jax.distributed.auto_parallel.api import dtensor_from_local, shard_tensor
+from paddle_jax.distributed.auto_parallel.layout import DistLayout
+from paddle_jax.distributed.auto_parallel.local_parts import has_other_processes
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
@@ -97,6 +102,12 @@ class ShardDataloader:
     """A data loader whose batches lie on the devices of a mesh; `shard_dataloader` makes it.
 
     This process drives all devices of its mesh, so a batch of the loader is the batch of all of them.
+    Attributes:
+        dense_tensor_idx: as given.
+        _dataloader, _input_keys: as given.
+        _meshes: list of ProcessMeshes.
+        _dims: list of the dimension of each mesh along which inputs are cut, or None.
+        _is_split: bool, whether each process reads a part of its own.
     """
 
     def __init__(
@@ -139,6 +150,7 @@ class ShardDataloader:
         self._dataloader = dataloader
         self._input_keys = input_keys
         self._dims = dims
+        self._is_split = bool(is_dataset_splitted)
         self.dense_tensor_idx = dense_tensor_idx
 
     @property
@@ -199,8 +211,21 @@ class ShardDataloader:
             if dim not in mesh.dim_names:
                 raise ValueError(f"shard_dataloader: shard_dims: got {dim!r}; the mesh has {mesh.dim_names}")
             dim = mesh.dim_names.index(dim)
-        return shard_tensor(
-            value, mesh, [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)]
+        placements = [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)]
+        if self._is_split and value.ndim and has_other_processes(DistLayout(mesh, placements)):
+            _check_one_part(mesh, dim)
+            return dtensor_from_local(value, mesh, placements)
+        return shard_tensor(value, mesh, placements)
+
+
+def _check_one_part(mesh: ProcessMesh, dim: int) -> None:
+    """Refuses a process whose devices take different parts of a batch, where it reads one part."""
+    rank = jax.process_index()
+    own = [index for index, device in np.ndenumerate(mesh.jax_mesh().devices) if device.process_index == rank]
+    if len({index[dim] for index in own}) > 1:
+        raise NotImplementedError(
+            "shard_dataloader: is_dataset_splitted: this process has several devices along "
+            f"{mesh.dim_names[dim]!r}; read whole batches on every process, without is_dataset_splitted"
         )
 
 

@@ -39,7 +39,8 @@ def stacked(part: Tensor, layout: DistLayout, reduced: list[int]) -> Tensor:
     for axis, dimension in enumerate(reduced):
         placements[dimension] = Shard(axis)
         part = part.unsqueeze(0)
-    return _Joined.apply(part, DistLayout(layout.mesh, placements))
+    joined: Any = _Joined.apply(part, DistLayout(layout.mesh, placements))
+    return joined
 
 
 class _Joined(PyLayer):
