@@ -42,7 +42,6 @@ from paddle_jax._core.kernels import (  # noqa: E402
     loop_counts,
     product_precision,
     random_counts,
-    wide_complex,
 )
 from paddle_jax._core.numpy_backend import host_calls  # noqa: E402
 from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
@@ -66,6 +65,5 @@ host_calls.start()
 random_counts.start()
 index_halves.start()
 constant_updates.start()
-wide_complex.start()
 loop_counts.start()
 metrics.start_from_environment()

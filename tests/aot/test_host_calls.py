@@ -10,7 +10,6 @@ import pytest
 from jax import lax
 
 import paddle_jax as paddle
-from paddle_jax._core.kernels import wide_complex
 from paddle_jax._core.numpy_backend import host_calls
 from paddle_jax.aot import capture, compilers
 from paddle_jax.aot import compile as compile_for
@@ -34,11 +33,6 @@ CASES = [
     (linalg.pinv, [3, 2], "float64", True),
     (linalg.slogdet, [3, 3], "float64", True),
     (linalg.slogdet, [3, 3], "float32", False),
-    (linalg.cholesky, [3, 3], "complex128", True),
-    (linalg.eigh, [3, 3], "complex128", True),
-    (linalg.eigh, [3, 3], "float64", False),
-    (paddle.tanh, [3], "complex128", True),
-    (paddle.tanh, [3], "complex64", False),
 ]
 NAMES = [f"{function.__name__}-{dtype}" for function, _, dtype, _ in CASES]
 
@@ -68,46 +62,6 @@ def test_lowered_for_tpus(function, shape, dtype, by_host):
     text = lowered(function, shape, dtype, "tpu")
     assert ("stablehlo.send" in text) == ("stablehlo.recv" in text) == by_host
     assert not re.search(r'"stablehlo.(send|recv)".*f64', text)  # numbers cross in 32 bits
-
-
-TO_WIDE = [(lambda x: x.astype("complex128"), dtype) for dtype in ("bool", "int64", "float32", "complex64")]
-OF_WIDE = [
-    (function, "complex128")
-    for function in (lambda x: x.astype("complex64"), paddle.abs, paddle.sgn, lambda x: x / (x + 1))
-]
-
-
-@pytest.mark.parametrize(("function", "dtype"), TO_WIDE + OF_WIDE)
-def test_wide_complex_numbers_on_tpus(function, dtype):
-    """XLA's compiler for TPUs ends at conversions, magnitudes, signs and quotients of complex128."""
-    traced = capture.trace(function, [InputSpec([3], dtype)], {}, "tpu").traced
-    text = traced.lower(lowering_platforms=("tpu",)).as_text()
-    assert "complex<f64>" in text and not re.search(r"stablehlo\.(convert|abs|sign|divide).*complex", text)
-
-
-def test_values_of_wide_complex_numbers():
-    parts = [0.0, -0.0, 1.5, -3e200, 5e-300, np.inf, -np.inf, np.nan]
-    x = np.array([complex(a, b) for a in parts for b in parts])
-    expected = np.hypot(x.real, x.imag)
-    np.testing.assert_allclose(wide_complex.magnitude(jnp.asarray(x)), expected, rtol=1e-15)
-    for dtype in ("complex64", "complex128"):
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.testing.assert_array_equal(wide_complex.converted(jnp.asarray(x), dtype), x.astype(dtype))
-    finite = np.array(
-        [0, 1.5, -3e100, 2 - 3j, 3 - 2j, 1e-100j, -4j, 1e150 + 1e150j, np.inf, complex(1, np.inf)]
-    )
-    x, y = (
-        finite[:-2, None],
-        finite[None, 1:],
-    )  # Python's quotient is exact, NumPy's of infinite numbers is NaN
-    expected = np.array([[0j if np.isinf(b) else complex(a) / complex(b) for b in y[0]] for a in x[:, 0]])
-    np.testing.assert_allclose(wide_complex.quotient(jnp.asarray(x), jnp.asarray(y)), expected, rtol=1e-15)
-    signs = [0 if z == 0 else z / abs(z) for z in finite[:-2].tolist()]
-    np.testing.assert_allclose(wide_complex.sign(jnp.asarray(finite[:-2])), signs, rtol=1e-15)
-    by_zero = wide_complex.quotient(jnp.asarray([1 + 0j]), jnp.asarray([0j]))
-    assert not np.isfinite(by_zero).any()
-    counts = np.arange(-2, 3)
-    np.testing.assert_array_equal(wide_complex.converted(jnp.asarray(counts), "complex128"), counts + 0j)
 
 
 def test_infinite_parts_cross_to_the_host():

@@ -4,7 +4,6 @@ The primitives of JAX get a rule for TPUs here, so their derivatives and batchin
 
     eig, schur, hessenberg    TPUs have none
     fft, lu, nextafter        TPUs have none of 64 bits
-    cholesky, eigh, tan ...   of complex128, with older compilers
     svd                       of 64 bits and complex; that of float32 is lowered without 64-bit numbers,
                               with which XLA's compiler fails
 
@@ -41,17 +40,6 @@ _FOLDERS = tuple(
     for package in ("paddle_jax", "jax", "numpy")
 )
 _PLATFORM = "tpu"
-# What libtpu 0.0.42, which jax[tpu] 0.10 installs, lacks for complex128; 0.0.52 has it.
-_OF_WIDE_COMPLEX = tuple(
-    primitive
-    for primitive in (
-        *[getattr(lax_linalg, f"{name}_p", None) for name in ("cholesky", "eigh", "triangular_solve")],
-        *[getattr(lax_linalg, f"{name}_p", None) for name in ("qr", "geqrf", "householder_product")],
-        *(lax.tan_p, lax.tanh_p, lax.expm1_p, lax.rsqrt_p),
-    )
-    if primitive is not None and primitive.name in RULES
-)
-_ALL_BUT_WIDE_COMPLEX = ("float16", "bfloat16", "float32", "float64", "complex64")
 _warned: set[tuple[str, str]] = set()
 
 
@@ -252,7 +240,6 @@ def start() -> None:
         (lax_linalg.svd_p, True, ("float32",)),
         (lax_linalg.lu_p, False, ("float32", "complex64")),
         (lax.nextafter_p, False, ("float32", "float16")),
-        *[(primitive, False, _ALL_BUT_WIDE_COMPLEX) for primitive in _OF_WIDE_COMPLEX],
     ):
         own = mlir._platform_specific_lowerings[_PLATFORM].get(primitive) or mlir._lowerings.get(primitive)
         if own is not None:
