@@ -197,6 +197,24 @@ def test_platforms_in_one_file(tmp_path):
     assert paddle.interop.load_stablehlo(str(tmp_path / "m")).exported.platforms == ("cpu", "cuda", "tpu")
 
 
+@pytest.mark.parametrize(
+    "function, shape",
+    [
+        (paddle.tanh, [None]),
+        (lambda x: paddle.fft.fft(x).real(), [None, 8]),
+        (paddle.linalg.det, [None, 3, 3]),
+        (lambda x: paddle.linalg.svd(x)[1], [2, 3, 3]),
+        (lambda x: paddle.nextafter(x, x + 1), [None]),
+    ],
+    ids=["tanh", "fft", "det", "svd", "nextafter"],
+)
+def test_one_file_of_ops_with_rules_for_tpus(tmp_path, function, shape):
+    paddle.interop.save_stablehlo(function, str(tmp_path / "m"), [paddle.static.InputSpec(shape, "float32")])
+    x = paddle.rand([length or 4 for length in shape])
+    got = paddle.interop.load_stablehlo(str(tmp_path / "m"))(x)
+    np.testing.assert_allclose(got.numpy(), function(x).numpy(), rtol=1e-5, atol=1e-5)
+
+
 def by_value(x):
     return x[x > 0]
 

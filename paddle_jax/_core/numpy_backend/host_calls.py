@@ -14,6 +14,7 @@ holds it. So nothing is lost.
 from __future__ import annotations
 
 import contextlib
+import functools as ft
 import os
 import sys
 import warnings
@@ -27,6 +28,7 @@ import numpy as np
 from jax import lax
 from jax._src import callback  # the public `pure_callback` wants a device of the platform
 from jax._src.core import Primitive
+from jax._src.interpreters import mlir as inner_mlir
 from jax._src.lax import fft as lax_fft
 from jax._src.lax import linalg as lax_linalg
 from jax.core import ShapedArray
@@ -230,8 +232,20 @@ def _register(primitive: Any, rule: Callable[..., Any]) -> None:
     mlir.register_lowering(primitive, rule, platform=_PLATFORM, cacheable=False)
 
 
+def _take_results_as_list(lower: Callable[..., Any], context: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`mlir.lower_per_platform`, which adds a list to the results of an equation.
+
+    Those of an equation whose rule is not cached are a tuple, so JAX fails where it lowers one for several
+    platforms.
+    """
+    if type(context.avals_out) is tuple:
+        context.avals_out = list(context.avals_out)
+    return lower(context, *args, **kwargs)
+
+
 def start() -> None:
     """Registers the rules."""
+    inner_mlir.lower_per_platform = ft.partial(_take_results_as_list, inner_mlir.lower_per_platform)
     for primitive in (lax_linalg.eig_p, lax_linalg.schur_p, lax_linalg.hessenberg_p):
         if primitive.name in RULES:
             _register(primitive, _by_host(primitive))
