@@ -219,7 +219,8 @@ def _where_wide(primitive: Any, own: Any, in_32_bits: bool, narrow: Sequence[str
         if any(aval.dtype.name not in narrow for aval in floating):
             with contextlib.suppress(Refusal):  # NumPy has no form of it with these parameters
                 return by_host(context, *operands, **params)
-        if not in_32_bits:
+        # A program for several platforms has the number of its platform as an operand of 64 bits.
+        if not in_32_bits or len(context.module_context.platforms) > 1:
             return own(context, *operands, **params)
         with jax.enable_x64(False):
             return own(context, *operands, **params)
