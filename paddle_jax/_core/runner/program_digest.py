@@ -110,15 +110,12 @@ def _describe_equations(jaxpr: Any, consts: Sequence[Any]) -> str:
 
     def operand(variable: Any) -> str:
         if is_literal(variable):
-            return f"{_describe(variable.val)}{variable.aval.str_short()}"
+            return f"{_describe(variable.val)}{_describe_aval(variable.aval)}"
         return str(numbers[variable])
 
     def define(variable: Any) -> str:
-        aval = variable.aval
         numbers[variable] = len(numbers)
-        dtype = aval.dtype
-        name = dtype.str if type(dtype) is np.dtype and dtype.kind != "V" else str(dtype)
-        return f"{aval.shape}{name}{aval.weak_type}"
+        return _describe_aval(variable.aval)
 
     if jaxpr.effects:
         raise NoDigestError
@@ -143,6 +140,16 @@ def _describe_equations(jaxpr: Any, consts: Sequence[Any]) -> str:
     return "\n".join(lines)
 
 
+def _describe_aval(aval: Any) -> str:
+    return f"{aval.shape}{_describe_dtype(aval.dtype)}{aval.weak_type}"
+
+
+@ft.cache
+def _describe_dtype(dtype: Any) -> str:
+    """The name of a dtype, NumPy's or JAX's: `bfloat16` is `<V2` to NumPy."""
+    return str(dtype)
+
+
 @ft.cache
 def _is_known(primitive: Any) -> bool:
     """Whether JAX or this package defines a primitive, and only its parameters say how it computes."""
@@ -157,10 +164,20 @@ def _is_known(primitive: Any) -> bool:
 @ft.lru_cache(2)
 def _library_primitives(_: int) -> set[Any]:
     """The primitives among the attributes of all modules of JAX and of this package."""
-    modules = [module for name, module in list(sys.modules.items()) if name.split(".")[0] in _LIBRARIES]
-    return {
-        value for module in modules for value in list(vars(module).values()) if isinstance(value, Primitive)
-    }
+    kinds = _with_subclasses(Primitive)
+    found: set[Any] = set()
+    # Both dicts may grow in another thread.
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in _LIBRARIES:
+            values = list(vars(module).values())
+            # Most modules have none, and there are 50 000 values.
+            if not kinds.isdisjoint(map(type, values)):
+                found.update(value for value in values if type(value) in kinds)
+    return found
+
+
+def _with_subclasses(kind: type) -> set[type]:
+    return {kind}.union(*map(_with_subclasses, kind.__subclasses__()))
 
 
 def _is_library_code(function: Any) -> bool:
@@ -206,7 +223,7 @@ def _describe_array(value: Any) -> str:
     if array.nbytes > _MAX_CONSTANT or array.dtype.kind == "O":
         raise NoDigestError
     weak = getattr(value, "weak_type", False)
-    return f"{array.dtype}{array.shape}{weak}:{array.tobytes().hex()}"
+    return f"{_describe_dtype(array.dtype)}{array.shape}{weak}:{array.tobytes().hex()}"
 
 
 def _describe_function(function: types.FunctionType) -> str:
