@@ -351,11 +351,11 @@ class AmpScaler:
         """
         if not self._enable:
             return
+        require_dict("load_state_dict", state_dict)
         if not state_dict:
             raise RuntimeError(
                 "load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled"
             )
-        require_dict("load_state_dict", state_dict)
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
         self._scale._rebind(persistent_from_numpy(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:

@@ -13,6 +13,7 @@ from jax import lax
 
 from paddle_jax._core.base.errors import require_dict
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax.optimizer.helpers import require_parameters
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.optimizer.optimizer import Optimizer
 
@@ -115,6 +116,7 @@ class LBFGS(Optimizer):
             The loss before the first_loss iteration, a Tensor.
         Raises:
             RuntimeError: `line_search_fn` is not known.
+            IndexError: the optimizer has no parameters.
 
         An exception, of the closure or from outside, leaves parameters and state as the last complete
         iteration has left them.
@@ -123,7 +125,10 @@ class LBFGS(Optimizer):
             raise RuntimeError(
                 f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None."
             )
+        require_parameters("LBFGS", self._groups)
         first_loss = closure()
+        if not self._trainable():  # all are frozen
+            return first_loss
         # The loss and gradient of the place where the step begins.
         point = self._current_point(0.0, float(first_loss), None)
         # The attribute is replaced as a whole, so that an interrupt leaves the old state.

@@ -702,9 +702,9 @@ class Optimizer(ByParameter, States):
         if in_program(loss):
             return StaticUpdates.minimize(self, loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Tensor):
-            raise AssertionError(
-                f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; it must be a Tensor."
-            )
+            raise AssertionError(f"minimize: loss: got {type(loss).__name__}; it must be a Tensor.")
+        if next(self._all_params(), None) is None:  # Paddle refuses that in `step` alone
+            return [], []
         pairs = self._pairs()
         if self._updates_alone():
             Optimizer.step(self)  # as in Paddle, not a `step` of the class

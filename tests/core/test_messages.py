@@ -145,8 +145,9 @@ def test_states_that_are_no_dicts(name, oracle):
 def test_a_name_of_a_file_in_place_of_its_state():
     with pytest.raises(AttributeError, match="got str; pass the dict .* paddle.load"):
         nn.Linear(2, 2).set_state_dict("model.pdparams")
-    with pytest.raises(TypeError, match="got str; pass the dict"):
-        paddle.amp.GradScaler().load_state_dict("scaler.pdparams")
+    for state in ("scaler.pdparams", None):
+        with pytest.raises(TypeError, match="pass the dict"):
+            paddle.amp.GradScaler().load_state_dict(state)
 
 
 def test_files_that_are_no_pickles(tmp_path):
@@ -171,8 +172,14 @@ def test_hooks_keep_the_size_of_a_gradient():
     assert hooked(paddle, paddle.ones([2, 3])).tolist() == [[3.0] * 3] * 2
 
 
+def test_minimize_takes_no_parameters(oracle):
+    for p in (oracle, paddle):
+        assert p.optimizer.Adam(parameters=[]).minimize(p.ones([1])) == ([], [])
+
+
 MISTAKES = {
     "no parameters": lambda p: p.optimizer.AdamW(parameters=[]).step(),
+    "no parameters, LBFGS": lambda p: p.optimizer.LBFGS(parameters=[]).step(lambda: p.ones([1])),
     "no parameters, SGD": lambda p: p.optimizer.SGD(parameters=[]).step(),
     "channels": lambda p: p.nn.Conv2D(3, 4, 3)(p.ones([1, 1, 8, 8])),
     "channels of groups": lambda p: p.nn.Conv2D(4, 4, 3, groups=2)(p.ones([1, 6, 8, 8])),

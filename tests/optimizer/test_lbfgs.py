@@ -195,3 +195,11 @@ def test_an_exception_of_the_closure_leaves_a_complete_iteration(search):
                 np.testing.assert_allclose(param.numpy(), iterates[number], rtol=1e-6)
         assert stopped == 1
         np.testing.assert_allclose(param.numpy(), 1.0, atol=1e-3)
+
+
+def test_frozen_parameters_stay():
+    for module in (oracle, ours):
+        param, optimizer, _, _ = problem(module)
+        param.stop_gradient = True
+        assert float(optimizer.step(lambda module=module: module.full([1], 3.0))) == 3.0
+        np.testing.assert_array_equal(param.numpy(), START)
