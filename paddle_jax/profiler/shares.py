@@ -47,7 +47,7 @@ def shares(program: Any) -> Any:
 
 
 def _of_segment(key: Key) -> Any:
-    ops, live, _ = key
+    ops, live = key[:2]
     return [
         (ops[i][0].kernel.name, ops[i][0].user_line, _seconds(ops[i][0].kernel, ops[i][0].operand_avals))
         for i, _ in needed_ops(ops, live)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.xla_metadata import set_xla_metadata
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
@@ -49,17 +50,41 @@ print(json.dumps([losses, len(traced), paddle.explain().compiles]))
 """
 
 
-def run(folder):
-    """(losses, number of traced modules, number of compiled segments) of the program in a process."""
+ON_A_MESH = """
+import json
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax import distributed as dist
+
+mesh = dist.ProcessMesh([0, 1, 2, 3], dim_names=["x"])
+numbers = np.arange(64, dtype=np.float32).reshape(8, 8) / 100
+results = []
+for placement in (None, dist.Shard(0), dist.Shard(1), dist.Replicate()):
+    for _ in range(3):
+        x = paddle.to_tensor(numbers)
+        if placement is not None:
+            x = dist.shard_tensor(x, mesh, [placement])
+        y = (x * 2 + 1).abs().sqrt()
+        results.append((y @ y).sum(0).tolist())
+print(json.dumps([results, paddle.explain().events]))
+"""
+
+
+def run(folder, program=PROGRAM, **variables):
+    """What a program prints in a process of its own.
+
+    PROGRAM prints (losses, number of traced modules, number of compiled segments).
+    """
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "FLAGS_compile_cache": str(folder),
         "FLAGS_deferred_background": "1",
         "FLAGS_deferred_min_repeats": "2",
         "PYTHONHASHSEED": "random",
+        **variables,
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         env=environment,
@@ -105,6 +130,20 @@ def test_a_later_process_traces_nothing(tmp_path):
     assert len(list(tmp_path.glob("alias-*"))) == aliases
 
 
+def test_devices_do_not_share_programs(tmp_path):
+    tmp_path.chmod(0o700)
+    results, events = run(
+        tmp_path,
+        ON_A_MESH,
+        XLA_FLAGS="--xla_force_host_platform_device_count=4",
+        FLAGS_deferred_background="0",
+    )
+    assert [event for event in events if "failed" in event] == []
+    assert sum(event.startswith("compiled") for event in events) == 2  # for one device, and for four
+    y = np.sqrt(np.arange(64.0).reshape(8, 8) / 50 + 1)
+    np.testing.assert_allclose(results, [(y @ y).sum(0)] * len(results), rtol=1e-5)
+
+
 def digest(function, *structs, parts=(), positions=None):
     """The digest of a segment that calls a function once, traced afresh."""
     avals = tuple(as_aval(jax.core.ShapedArray(s.shape, s.dtype)) for s in structs)
@@ -131,6 +170,23 @@ def loop(steps, factor):
     return lambda x: jax.lax.fori_loop(0, steps, lambda _, value: value * factor, x)
 
 
+def uniform(is_partitionable):
+    def numbers(key):
+        with jax.threefry_partitionable(is_partitionable):
+            return jax.random.uniform(jax.random.wrap_key_data(key), (3, 4))
+
+    return numbers
+
+
+def sine_with_metadata(value):
+    def sine(x):
+        with set_xla_metadata(note=value):
+            return jnp.sin(x)
+
+    return sine
+
+
+CONSTANT = np.arange(4, dtype=np.float32)
 PROGRAMS = {
     "add": (lambda x: x + 1, X),
     "add another number": (lambda x: x + 2, X),
@@ -142,6 +198,8 @@ PROGRAMS = {
     "another dtype": (lambda x: x + 1, jax.ShapeDtypeStruct((3, 4), np.float64)),
     "a constant": (lambda x: x + np.arange(4, dtype=np.float32), X),
     "another constant": (lambda x: x + np.arange(4, dtype=np.float32)[::-1], X),
+    "a constant of an inner function": (lambda x: jax.jit(lambda v: v + CONSTANT)(x), X),
+    "another constant of an inner function": (lambda x: jax.jit(lambda v: v + CONSTANT[::-1])(x), X),
     "first minus second": (lambda x, y: x - y, X, X),
     "second minus first": (lambda x, y: y - x, X, X),
     "product": (lambda x, y: jnp.matmul(x, y, precision="highest"), X, Y),
@@ -165,6 +223,10 @@ PROGRAMS = {
     "rule for derivatives": (doubled, X),
     "random": (lambda key: jax.random.uniform(jax.random.wrap_key_data(key), (3,)), KEY),
     "more random": (lambda key: jax.random.normal(jax.random.wrap_key_data(key), (3,)), KEY),
+    "random in parts": (uniform(True), KEY),
+    "random as a whole": (uniform(False), KEY),
+    "metadata": (sine_with_metadata("a"), X),
+    "other metadata": (sine_with_metadata("b"), X),
     "two results": (lambda x: (x, -x), X),
     "two results, exchanged": (lambda x: (-x, x), X),
 }
@@ -200,7 +262,12 @@ def printed(x):
     return x
 
 
-@pytest.mark.parametrize("function", [host_sine, printed], ids=["callback", "print"])
+def after_a_token(x):
+    jax.lax.create_token(x)
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [host_sine, printed, after_a_token], ids=["callback", "print", "token"])
 def test_code_outside_of_the_equations_has_none(function):
     assert digest(function, X) is None
 

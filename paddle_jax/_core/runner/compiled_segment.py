@@ -82,11 +82,13 @@ class Key(NamedTuple):
         live: tuple of the positions of the results that are needed.
         hosts: tuple with an entry for each leaf: None for an array, the count of its host numbers, or the
             host numbers of a constant.
+        device: the device that it runs on, or a frozenset of several.
     """
 
     ops: tuple[tuple[Any, ...], ...]
     live: tuple[int, ...]
     hosts: tuple[Any, ...]
+    device: Any
 
 
 class _Cache:
@@ -156,7 +158,7 @@ def program_for(
             for v in leaves
         ]
     )
-    key = Key(tuple(ops), live, hosts)
+    key = Key(tuple(ops), live, hosts, device)
     program = _Cache.programs.get(key)
     if program is not None:
         program.runs += 1
@@ -385,7 +387,10 @@ class CompiledSegment:
 
     def _find_digest(self) -> str | None:
         """The digest of what it computes from which arguments; None where it has none, or no use."""
-        if default_device().platform != "cpu" or not stored_programs.is_possible():
+        device = self.key.device
+        # On several devices the program depends on the parts of the arguments that each of them has.
+        is_on_host = device is default_device() and device.platform == "cpu"
+        if not is_on_host or not stored_programs.is_possible():
             return None
         groups = [(dtype.str, members) for dtype, members in self.groups]
         parts = (self.donated, self.kept, groups, self.key.hosts, self.key.live)
@@ -433,7 +438,7 @@ class CompiledSegment:
 
     def _trace(self, donated: Sequence[Any], kept: Sequence[Any], packed: Sequence[Any]) -> list[Any]:
         """The function that JAX compiles."""
-        ops, live, _ = self.key
+        ops, live = self.key[:2]
         leaves = _TracedLeaves(self, donated, kept, packed)
         env: dict[int, Any] = {}
         pulls: dict[int, Callable[..., Any]] = {}

@@ -17,13 +17,13 @@ _MAX_LISTED = 3  # results in one message
 
 def reason(program: CompiledSegment, programs: Iterable[CompiledSegment]) -> str:
     """Why a segment had to be compiled: its difference from the most similar one compiled before."""
-    ops, live, hosts = program.key
+    ops, live, hosts, device = program.key
     others = [other for other in programs if other is not program and len(other.key[0]) == len(ops)]
     same_kernels = [other for other in others if _agree(ops, other.key[0], lambda kernel: kernel)]
     if not same_kernels:
         same_names = [other for other in others if _agree(ops, other.key[0], lambda kernel: kernel.name)]
         return _attribute_reason(ops, same_names)
-    old_ops, old_live, old_hosts = same_kernels[-1].key
+    old_ops, old_live, old_hosts, old_device = same_kernels[-1].key
     for entry, old_entry in zip(ops, old_ops, strict=True):
         if entry[0] is not old_entry[0]:
             return (
@@ -34,6 +34,8 @@ def reason(program: CompiledSegment, programs: Iterable[CompiledSegment]) -> str
         return _reference_reason(ops, set(live), set(old_live))
     if hosts != old_hosts:
         return "a Python number stands where an array stood, or the other way round"
+    if device != old_device:
+        return "the operands are on another device than before"
     return "the ops read other operands than before"
 
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-from jax._src import distributed
+from jax._src import core, distributed
 from jax._src.config import trace_context
-from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
+from jax._src.core import Jaxpr, Primitive, ShapedArray  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.kernels.dependence import is_literal
 from paddle_jax._core.lazy.devices import default_device
@@ -43,6 +43,8 @@ _OPAQUE_PRIMITIVES = ("ffi_call", "pure_callback", "io_callback", "debug_callbac
 _LIBRARIES = ("jax", "jaxlib", "paddle_jax")
 # Parameters of JAX that say nothing in a program of one device.
 _NEUTRAL_CLASSES = ("UnspecifiedValue", "Mesh", "AbstractMesh")
+# JAX 0.12 has one class for both.
+_JAXPRS = (Jaxpr, getattr(core, "ClosedJaxpr", Jaxpr))
 
 
 class NoDigestError(Exception):
@@ -57,9 +59,10 @@ def digest_of(parts: Sequence[Any], ops: Sequence[tuple[Any, ...]], avals: Seque
         ops: the recorded operations.
         avals: those of the leaves.
     """
-    text = [_versions(), _settings(), repr([(aval.shape, aval.dtype.str, aval.weak) for aval in avals])]
+    text = [_settings(), repr([(aval.shape, aval.dtype.str, aval.weak) for aval in avals])]
     numbers: dict[int, int] = {}  # of the signatures, by identity
     try:
+        text.append(_versions())
         text.append(_describe(parts))
         for signature, *positions in ops:
             number = numbers.get(id(signature))
@@ -69,7 +72,7 @@ def digest_of(parts: Sequence[Any], ops: Sequence[tuple[Any, ...]], avals: Seque
                 text.append(f"{equations.container} {signature.kernel.name}")
                 text.append(_describe_equations(equations.jaxpr, equations.consts))
             text.append(f"{number} {positions}")
-    except NoDigestError:
+    except (NoDigestError, OSError):  # an application in one file has no files of this package
         return None
     return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
@@ -85,7 +88,7 @@ def _versions() -> str:
 
 def _settings() -> str:
     """What else decides how JAX traces and XLA compiles: settings, and the place of the process in a job."""
-    values = {k: v for k, v in jax.config.values.items() if k != "jax_compilation_cache_dir"}
+    values = {k: v for k, v in list(jax.config.values.items()) if k != "jax_compilation_cache_dir"}
     context = [value for value in trace_context() if type(value).__name__ != "AxisEnv"]
     job = distributed.global_state
     return (
@@ -135,12 +138,21 @@ def _describe_equations(jaxpr: Any, consts: Sequence[Any]) -> str:
         ]
         operands = [operand(variable) for variable in equation.invars]
         results = [define(variable) for variable in equation.outvars]
-        lines.append(f"{primitive.name} {operands} {parameters} {results}")
+        context = _describe_context(equation.ctx)
+        lines.append(f"{primitive.name} {operands} {parameters} {results} {context}")
     lines.append(str([operand(variable) for variable in jaxpr.outvars]))
     return "\n".join(lines)
 
 
+@ft.lru_cache(16)
+def _describe_context(context: Any) -> str:
+    """The settings of JAX that an equation is lowered with; JAX keeps one object for equal ones."""
+    return repr(context)
+
+
 def _describe_aval(aval: Any) -> str:
+    if type(aval) is not ShapedArray:  # a token or a reference
+        raise NoDigestError
     return f"{aval.shape}{_describe_dtype(aval.dtype)}{aval.weak_type}"
 
 
@@ -199,10 +211,8 @@ def _describe(value: Any) -> str:
         return f"{kind.__name__}({','.join(map(_describe, value))})"
     if isinstance(getattr(value, "dtype", None), np.dtype) and hasattr(value, "__array__"):
         return _describe_array(value)
-    if hasattr(value, "eqns"):
-        return f"({_describe_equations(value, ())})"
-    if hasattr(value, "jaxpr"):
-        return f"({_describe_equations(value.jaxpr, value.consts)})"
+    if isinstance(value, _JAXPRS):
+        return f"({_describe_equations(value, getattr(value, 'consts', ()))})"
     # JAX 0.12: how many operands of a loop are constants, carried, and cut along an axis
     if hasattr(value, "unflatten") and _is_library_code(kind):
         return f"{kind.__name__}({_describe(value.unflatten())})"
