@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools as ft
 import hashlib
 import importlib.util
+import itertools
 import json
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -41,6 +43,12 @@ if TYPE_CHECKING:
     from paddle_jax._program.merged_recordings import Recording
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+_AXES = "bnhwdefgijkl"  # letters of open lengths, by their axis
+# A program may compare lengths with small numbers, such as the size of a window. Where JAX cannot know the
+# answer, the file is for lengths from one of these on. 0: as JAX has it, without bounds.
+_LEAST_LENGTHS = (0, 1, 2, 4, 8, 16)
+_LARGEST_LENGTH = 2**31 - 1
+_scope_numbers = itertools.count(1)
 
 
 def _check_installed(what: str) -> None:
@@ -51,9 +59,73 @@ def _check_installed(what: str) -> None:
         )
 
 
+class _Bounds(NamedTuple):
+    """Of the length along an axis.
+
+    Attributes:
+        least: int, one of _LEAST_LENGTHS. 0: no bounds.
+        largest: int.
+    """
+
+    least: int = 0
+    largest: int = _LARGEST_LENGTH
+
+
+class _OpenLengths:
+    """Open lengths with bounds of their own.
+
+    Lengths of two scopes of JAX cannot be compared, and kernels are kept by shapes. So there is one object in
+    the process for each choice of bounds, with names of its own. A scope may have no bounds of lengths that
+    are not used.
+
+    Args:
+        bounds: (axis, _Bounds) of each axis along which inputs are open.
+    Attributes:
+        bounds: as given.
+        names: dict from these axes to the names of their lengths.
+        scope: jax.export.SymbolicScope.
+    """
+
+    def __init__(self, bounds: tuple[tuple[int, _Bounds], ...]) -> None:
+        self.bounds = bounds
+        is_bounded = any(bound.least for _, bound in bounds)
+        number = str(next(_scope_numbers)) if is_bounded else ""
+        self.names: dict[int, str] = {axis: f"{_AXES[axis]}{number}" for axis, _ in bounds}
+        constraints = []
+        for axis, bound in bounds:
+            if bound.least:
+                name = self.names[axis]
+                constraints += [f"{name} >= {bound.least}", f"{name} <= {bound.largest}"]
+        self.scope: Any = jax.export.SymbolicScope(constraints) if is_bounded else _unbounded_scope()
+
+    def described(self, spec: Any) -> jax.ShapeDtypeStruct:
+        """Shape and dtype of an InputSpec."""
+        dims = [self.names[axis] if n in (-1, None) else str(n) for axis, n in enumerate(spec.shape)]
+        shape = jax.export.symbolic_shape(",".join(dims), scope=self.scope)
+        return jax.ShapeDtypeStruct(shape, dtypes.convert(spec.dtype or dtypes.default()).np)
+
+    def narrowed(self, refusal: Exception) -> _OpenLengths | None:
+        """As this, with bounds that may mend what JAX refused; None where there are none."""
+        compared = _compared_names(refusal)
+        limits = _limits(refusal)
+        bounds = dict(self.bounds)
+        for axis, name in self.names.items():
+            bound = bounds[axis]
+            position = _LEAST_LENGTHS.index(bound.least) + 1
+            if limits.get(name, bound.largest) < bound.largest:
+                bounds[axis] = _Bounds(max(bound.least, 1), limits[name])
+            elif name in compared and position < len(_LEAST_LENGTHS):
+                bounds[axis] = bound._replace(least=_LEAST_LENGTHS[position])
+        if bounds == dict(self.bounds):
+            return None
+        return _open_lengths(tuple(bounds.items()))
+
+
+_open_lengths = ft.cache(_OpenLengths)
+
+
 @ft.cache
-def _scope() -> Any:
-    """One for the process: kernels are kept by shapes, and lengths of two scopes cannot be compared."""
+def _unbounded_scope() -> Any:
     return jax.export.SymbolicScope()
 
 
@@ -72,6 +144,10 @@ def save_stablehlo(
     JAX that is installed; JAX reads programs of the last six months, so keep a `paddle.jit.save` beside it.
     Dropout and batch norm are saved in evaluation mode. Both files are put in place, or none. Needs the
     package flatbuffers: pip install 'paddle_jax[stablehlo]'.
+
+    A program that compares lengths with a number, such as the size of a window, may be for lengths of 2, 4, 8
+    or 16 and more along an axis; one that takes as many rows of a table, for no more than these. A warning
+    says so, and other lengths raise ValueError.
 
     Args:
         layer: Layer, or a function of Tensors.
@@ -114,16 +190,7 @@ def save_stablehlo(
         held = {}
     arrays = {name: to_numpy(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
-    inputs = [_described(spec) for spec in input_spec]
-    try:
-        with limited_searches():
-            exported = _exported(layer, kinds, inputs, platforms)
-    except Exception as error:
-        try:
-            with limited_searches():
-                exported = _exported_recording(layer, input_spec, held, kinds, inputs, platforms)
-        except Exception as refusal:
-            raise _refusal(layer, refusal) from error
+    exported, bounds = _exported_for_most_lengths(layer, input_spec, held, kinds, platforms)
     program = bytes(exported.serialize(vjp_order=vjp_order))
     trained = [
         name for name, tensor in held.items() if isinstance(tensor, Parameter) and not tensor.stop_gradient
@@ -131,12 +198,98 @@ def save_stablehlo(
     facts = {
         "names": json.dumps(list(held)),
         "trained": json.dumps(trained),
+        "bounds": json.dumps(list(bounds.items())),
         "program": _digest(program),
         "data": _digest(*_parts(arrays)),
     }
     replace_files(
         {f"{path}.stablehlo": program, f"{path}.safetensors": safetensors_file.encode(arrays, facts)}
     )
+
+
+def _exported_for_most_lengths(
+    layer: Any,
+    input_spec: Sequence[Any],
+    held: dict[str, Any],
+    kinds: dict[str, Any],
+    platforms: Sequence[str],
+) -> tuple[Any, dict[int, _Bounds]]:
+    """A Layer or function for as many lengths as possible.
+
+    Returns:
+        (jax.export.Exported, {axis: _Bounds} of the axes whose lengths are bounded).
+    """
+    axes = {axis for spec in input_spec for axis, n in enumerate(spec.shape) if n in (-1, None)}
+    lengths: _OpenLengths | None = _open_lengths(tuple((axis, _Bounds()) for axis in sorted(axes)))
+    refusals: list[ValueError] = []
+    while lengths is not None:
+        try:
+            exported = _exported_from(lengths, layer, input_spec, held, kinds, platforms)
+        except ValueError as refusal:
+            refusals.append(refusal)
+            lengths = lengths.narrowed(refusal)
+            continue
+        bounds = {
+            axis: bound
+            for axis, bound in lengths.bounds
+            if bound.least > 1 or bound.largest < _LARGEST_LENGTH
+        }
+        if bounds:
+            text = ", ".join(f"{_bounds_text(*bound)} along axis {axis}" for axis, bound in bounds.items())
+            reason = str(refusals[0]).split("or for a value: ")[-1].split(" This error arises")[0]
+            warnings.warn(f"save_stablehlo: the file is for lengths of {text}: {reason}", stacklevel=3)
+        return exported, bounds
+    # The first one has the names of the documentation. Later ones tell what no bounds can mend.
+    raise refusals[0] if _compared_names(refusals[-1]) else refusals[-1]
+
+
+def _bounds_text(least: int, largest: int) -> str:
+    if largest == _LARGEST_LENGTH:
+        return f"{least} or more"
+    return f"{least} to {largest}"
+
+
+def _compared_names(error: BaseException | None) -> set[str]:
+    """The names in two lengths that JAX could not compare, by an error or its causes."""
+    while error is not None:
+        found = re.search(r"comparison '(.+?)' \S+ '(.+?)' is inconclusive", str(error))
+        if found:
+            return set(re.findall(r"\b[a-z]\d*\b", " ".join(found.groups())))
+        error = error.__cause__ or error.__context__
+    return set()
+
+
+def _limits(error: BaseException | None) -> dict[str, int]:
+    """Where an error says that lengths `min(n, 64)` and n differ: {name: 64}. A table has 64 rows, of which
+    the program takes n."""
+    found: dict[str, int] = {}
+    while error is not None:
+        if "Incompatible shapes" in str(error):
+            for name, number in re.findall(r"\bmin\(([a-z]\d*), (\d+)\)", str(error)):
+                found[name] = min(int(number), found.get(name, _LARGEST_LENGTH))
+        error = error.__cause__ or error.__context__
+    return {name: number for name, number in found.items() if number}
+
+
+def _exported_from(
+    lengths: _OpenLengths,
+    layer: Any,
+    input_spec: Sequence[Any],
+    held: dict[str, Any],
+    kinds: dict[str, Any],
+    platforms: Sequence[str],
+) -> Any:
+    """The jax.export.Exported for open lengths with bounds; ValueError where there is none."""
+    inputs = [lengths.described(spec) for spec in input_spec]
+    try:
+        with limited_searches():
+            return _exported(layer, kinds, inputs, platforms)
+    except Exception as error:
+        try:
+            with limited_searches():
+                return _exported_recording(layer, input_spec, held, kinds, inputs, platforms)
+        except Exception as refusal:
+            raise _refusal(layer, refusal) from error
 
 
 def _digest(*data: Any) -> str:
@@ -150,12 +303,6 @@ def _parts(arrays: dict[str, Any]) -> list[bytes]:
     return [np.ascontiguousarray(arrays[name]).tobytes() for name in sorted(arrays)]
 
 
-def _described(spec: Any) -> Any:
-    dims = ["bnhwdefgijkl"[axis] if n in (-1, None) else str(n) for axis, n in enumerate(spec.shape)]
-    shape = jax.export.symbolic_shape(",".join(dims), scope=_scope())
-    return jax.ShapeDtypeStruct(shape, dtypes.convert(spec.dtype or dtypes.default()).np)
-
-
 def _exported(
     layer: Callable[..., Any] | Layer, kinds: dict[str, Any], inputs: Sequence[Any], platforms: Sequence[str]
 ) -> Any:
@@ -167,10 +314,12 @@ def _exported(
                 out = functional_call(layer, state, given)
             else:
                 out = function(*given)
-            return jax.tree.map(
-                lambda t: computed_array(t) if isinstance(t, Tensor) else t,
-                out,
-                is_leaf=lambda t: isinstance(t, Tensor),
+            return _plain_tuples(
+                jax.tree.map(
+                    lambda t: computed_array(t) if isinstance(t, Tensor) else t,
+                    out,
+                    is_leaf=lambda t: isinstance(t, Tensor),
+                )
             )
 
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
@@ -183,6 +332,17 @@ def _exported(
                 return program(convert(layer))
             with converted_forwards(layer):
                 return program(layer)
+
+
+def _plain_tuples(result: Any) -> Any:
+    """Nested results with tuples in place of named ones such as those of `topk`, which a file cannot name."""
+    if isinstance(result, dict):
+        return {key: _plain_tuples(value) for key, value in result.items()}
+    if isinstance(result, list):
+        return list(map(_plain_tuples, result))
+    if isinstance(result, tuple):
+        return tuple(map(_plain_tuples, result))
+    return result
 
 
 def _exported_recording(
@@ -201,7 +361,7 @@ def _exported_recording(
             own = {key: parameters[name] for key, name in names.items()}
             arrays = run_recording(recording, own, inputs)
             found = dict(zip(recording.outputs, arrays, strict=True))
-            return map_tensors(recording.result, found.__getitem__, Symbol)
+            return _plain_tuples(map_tensors(recording.result, found.__getitem__, Symbol))
 
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
 
@@ -283,15 +443,23 @@ def load_stablehlo(path: str) -> StableHLOLayer:
             f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; "
             "keep both together, or save again"
         )
-    return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained))
+    bounds = {axis: _Bounds(*bound) for axis, bound in json.loads(facts.get("bounds", "[]"))}
+    return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained), bounds)
 
 
 class StableHLOLayer(Layer):
     """A program from `load_stablehlo`. exported: the jax.export.Exported."""
 
-    def __init__(self, exported: Any, parameters: dict[str, Any], trained: Any) -> None:
+    def __init__(
+        self,
+        exported: Any,
+        parameters: dict[str, Any],
+        trained: Any,
+        bounds: dict[int, _Bounds] | None = None,
+    ) -> None:
         super().__init__()
         self.exported = exported
+        self._bounds = bounds or {}  # of open lengths, by axis
         self._places = {}
         for name, array in parameters.items():
             holder, _, last = name.rpartition(".")
@@ -326,8 +494,21 @@ class StableHLOLayer(Layer):
             raise ValueError(f"StableHLOLayer: inputs: got {len(inputs)}; the program takes {wanted}")
         held = [getattr(*place) for place in self._places.values()]
         tensors = [x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]
+        self._check_lengths(tensors)
         found = run(self._kernel, [*held, *tensors])
         return jax.tree.unflatten(self.exported.out_tree, list(found))
+
+    def _check_lengths(self, inputs: Sequence[Tensor]) -> None:
+        """Raises ValueError for an open length that the program is not for."""
+        avals = self.exported.in_avals[len(self._places) :]
+        for number, (x, aval) in enumerate(zip(inputs, avals, strict=True)):
+            for axis, bound in self._bounds.items():
+                is_open = axis < min(len(aval.shape), x.ndim) and not isinstance(aval.shape[axis], int)
+                if is_open and not bound.least <= x.shape[axis] <= bound.largest:
+                    raise ValueError(
+                        f"StableHLOLayer: inputs[{number}]: got the shape {list(x.shape)}; the program was "
+                        f"saved for lengths of {_bounds_text(*bound)} along axis {axis}"
+                    )
 
 
 def _tensor(array: jax.Array) -> Tensor:

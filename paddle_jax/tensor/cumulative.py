@@ -16,7 +16,7 @@ from paddle_jax._core.ops.op import check_inplace, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import magnitude
-from paddle_jax.tensor.lowering import running
+from paddle_jax.tensor.lowering import associative_scan, running
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, one_axis, total
 
@@ -69,7 +69,7 @@ def _log_sums(x: jax.Array, axis: int) -> jax.Array:
         rest = jnp.where(high_a >= high_b, rest_a + (1 + rest_b) * small, rest_b + (1 + rest_a) * small)
         return jnp.maximum(high_a, high_b), rest
 
-    level, rest = lax.associative_scan(combined, (level, rest), axis=axis)
+    level, rest = associative_scan(combined, (level, rest), axis)
     return level + jnp.log1p(rest)
 
 
@@ -214,7 +214,7 @@ def _running_extreme(
         return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
 
     if x.size:
-        index = lax.associative_scan(later, (lax.stop_gradient(x), places), axis=axis)[1]
+        index = associative_scan(later, (lax.stop_gradient(x), places), axis)[1]
     else:
         index = places
     # The gradient goes to the element that was chosen.

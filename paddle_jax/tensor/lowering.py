@@ -3,6 +3,7 @@ docs/design/cpu-lowering.md."""
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.base.size import are_known
 from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax.tensor.products import along_axis
 
 _LOW = 0xFFFFFFFF
+_LEVELS = 31  # of a scan by doubling: lengths up to 2^31
 
 
 def on_cpu() -> bool:
@@ -106,8 +109,43 @@ def running(function: Callable[..., Any], whole: Callable[..., Any], x: jax.Arra
     """`function` accumulated along an axis; `whole` is the function of jax.numpy that does so."""
     if on_cpu() and x.shape[axis]:
         # XLA:CPU walks a window over the axis for each element otherwise
-        return lax.associative_scan(function, x, axis=axis)
+        return associative_scan(function, x, axis)
     return whole(x, axis=axis, dtype=x.dtype)
+
+
+def associative_scan(function: Callable[..., Any], values: Any, axis: int) -> Any:
+    """`lax.associative_scan`, also where JAX traces for every length of the axis.
+
+    Args:
+        function: associative function of two such pytrees.
+        values: pytree of arrays of one shape.
+        axis: int, not negative.
+    """
+    length = jax.tree.leaves(values)[0].shape[axis]
+    if are_known(length):
+        return lax.associative_scan(function, values, axis=axis)
+    number = jnp.asarray(length)
+    for level in range(_LEVELS):
+        step = ft.partial(_add_earlier, function, axis, 1 << level)
+        # Branches have derivatives of every order; a `while` loop has none backwards.
+        values = lax.cond(number > 1 << level, step, lambda same: same, values)
+    return values
+
+
+def _add_earlier(function: Callable[..., Any], axis: int, distance: int, values: Any) -> Any:
+    """One level of a scan by doubling: each element takes in the one at a distance before it."""
+
+    def earlier(x: jax.Array) -> jax.Array:
+        edges = [(0, 0, 0)] * x.ndim
+        edges[axis] = (distance, -distance, 0)
+        return lax.pad(x, jnp.zeros((), x.dtype), edges)
+
+    combined = function(jax.tree.map(earlier, values), values)
+    return jax.tree.map(
+        lambda new, old: jnp.where(lax.broadcasted_iota(jnp.int32, old.shape, axis) < distance, old, new),
+        combined,
+        values,
+    )
 
 
 def stable_order(x: jax.Array, axis: Any = -1, descending: bool = False) -> jax.Array:

@@ -215,6 +215,58 @@ def test_one_file_of_ops_with_rules_for_tpus(tmp_path, function, shape):
     np.testing.assert_allclose(got.numpy(), function(x).numpy(), rtol=1e-5, atol=1e-5)
 
 
+TABLE = paddle.to_tensor(np.random.default_rng(5).normal(size=(12, 4)).astype("float32"))
+F = nn.functional
+BOUNDED = {  # function, shape of its input, shapes that the file takes, shapes that it refuses
+    "sort": (lambda x: paddle.sort(x, 1), [None, None], [(1, 1), (2, 7)], []),
+    "argsort": (lambda x: paddle.argsort(x, 1), [None, None], [(1, 1), (3, 6)], []),
+    "topk": (lambda x: paddle.topk(x, 2, 1), [None, None], [(1, 2), (3, 6)], [(1, 1)]),
+    "window": (
+        lambda x: F.max_pool2d(x, 2, 2),
+        [None, 3, None, None],
+        [(1, 3, 2, 2), (2, 3, 7, 4)],
+        [(1, 3, 1, 4)],
+    ),
+    "table": (lambda x: x + TABLE[: x.shape[1]], [None, None, 4], [(1, 1, 4), (2, 12, 4)], [(1, 13, 4)]),
+    "cumsum": (lambda x: paddle.cumsum(x, 1), [None, None], [(1, 1), (2, 7)], []),
+    "cumprod": (lambda x: paddle.cumprod(x, 0), [None, None], [(1, 1), (8, 2), (9, 2)], []),
+    "logcumsumexp": (lambda x: paddle.logcumsumexp(x, 1), [None, None], [(1, 1), (2, 7)], []),
+    "cummax": (lambda x: paddle.cummax(x, 1), [None, None], [(1, 1), (2, 7)], []),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.filterwarnings("ignore:save_stablehlo. the file is for lengths")
+def test_lengths_with_bounds(tmp_path, name):
+    function, shape, taken, refused = BOUNDED[name]
+    path = str(tmp_path / "m")
+    paddle.interop.save_stablehlo(function, path, [paddle.static.InputSpec(shape, "float32")])
+    loaded = paddle.interop.load_stablehlo(path)
+    for lengths in taken:
+        x = paddle.to_tensor(np.random.default_rng(0).normal(size=lengths).astype("float32"))
+        for one, other in zip(jax.tree.leaves(loaded(x)), jax.tree.leaves(function(x)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    for lengths in refused:
+        with pytest.raises(ValueError, match="the program was saved for lengths of"):
+            loaded(paddle.ones(lengths))
+
+
+def test_bounds_are_said(tmp_path):
+    spec = [paddle.static.InputSpec([None, None, 4], "float32")]
+    with pytest.warns(UserWarning, match="for lengths of 1 to 12 along axis 1"):
+        paddle.interop.save_stablehlo(BOUNDED["table"][0], str(tmp_path / "m"), spec)
+
+
+def test_gradients_of_running_sums(tmp_path):
+    path = str(tmp_path / "m")
+    spec = [paddle.static.InputSpec([None], "float32")]
+    paddle.interop.save_stablehlo(lambda x: paddle.cumsum(x * x), path, spec, vjp_order=1)
+    x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
+    paddle.interop.load_stablehlo(path)(x).sum().backward()
+    # 2 x times the number of sums that it is in
+    assert x.grad.tolist() == [6.0, 8.0, 6.0]
+
+
 def by_value(x):
     return x[x > 0]
 
