@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.base.size import as_number
+from paddle_jax._core.base.size import as_number, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, freeze, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -59,7 +59,11 @@ def _variance_over_axes(
         return lax.div(squares, jnp.full_like(squares, max(int(n - correction), 1)))
     spread = x - jnp.mean(x, axes, keepdims=True)
     # No elements left by the correction: infinity or NaN, as in NumPy.
-    return jnp.sum(spread * spread, axes, keepdims=keepdim) / as_number(max(n - correction, 0), x.dtype)
+    if is_symbolic(n):
+        left = jnp.maximum(jnp.asarray(n).astype(x.dtype) - correction, 0)
+    else:
+        left = as_number(max(n - correction, 0), x.dtype)
+    return jnp.sum(spread * spread, axes, keepdims=keepdim) / left
 
 
 @known_as(code="reductions:var")

@@ -231,6 +231,20 @@ BOUNDED = {  # function, shape of its input, shapes that the file takes, shapes 
     "cumsum": (lambda x: paddle.cumsum(x, 1), [None, None], [(1, 1), (2, 7)], []),
     "cumprod": (lambda x: paddle.cumprod(x, 0), [None, None], [(1, 1), (8, 2), (9, 2)], []),
     "logcumsumexp": (lambda x: paddle.logcumsumexp(x, 1), [None, None], [(1, 1), (2, 7)], []),
+    "var": (lambda x: paddle.var(x, 1), [None, None], [(1, 2), (3, 7)], []),
+    "std": (lambda x: paddle.std(x), [None, None], [(2, 1), (3, 7)], []),
+    "grid": (
+        lambda x: F.affine_grid(paddle.ones([1, 2, 3]), [1, 1, x.shape[0], x.shape[1]]),
+        [None, None],
+        [(1, 1), (2, 1), (3, 5)],
+        [],
+    ),
+    "grid of cells": (
+        lambda x: F.affine_grid(paddle.ones([1, 2, 3]), [1, 1, x.shape[0], x.shape[1]], align_corners=False),
+        [None, None],
+        [(1, 1), (2, 1), (3, 5)],
+        [],
+    ),
     "cummax": (lambda x: paddle.cummax(x, 1), [None, None], [(1, 1), (2, 7)], []),
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 
@@ -196,6 +197,15 @@ def _steps(n: int, align_corners: bool) -> np.ndarray:
     return (np.arange(n) * 2 + 1) / n - 1
 
 
+def _open_steps(n: Any, align_corners: bool) -> jax.Array:
+    """As `_steps`, where JAX traces for every n."""
+    number = jnp.asarray(n).astype(jnp.float64)
+    places = jnp.arange(n).astype(jnp.float64)
+    if align_corners:
+        return jnp.where(number > 1, places * 2 / jnp.maximum(number - 1, 1) - 1, 0)
+    return (places * 2 + 1) / number - 1
+
+
 @known_as(pir="affine_grid(theta,out_shape:ints) align_corners:bool=True")
 @op(
     "theta",
@@ -236,9 +246,13 @@ def affine_grid(
             f"affine_grid: theta: got shape {list(theta.shape)} for out_shape "
             f"{list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths"
         )
-    axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
     # The last coordinate is 1, for the translation; x is the first of theta's columns.
-    points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
+    if any(map(is_symbolic, out_shape[2:])):
+        open_axes = jnp.meshgrid(*[_open_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
+        points = jnp.stack([*open_axes[::-1], jnp.ones_like(open_axes[0])], -1).astype(theta.dtype)
+    else:
+        axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
+        points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
     return jnp.einsum("...k,njk->n...j", points, theta)
 
 
