@@ -53,6 +53,13 @@ def test_other_generators_are_refused():
         plan(jax.make_jaxpr(lambda: jax.random.bits(jax.random.key(1, impl="rbg"), (3,)))())
 
 
+def test_the_old_order_of_counters_is_refused():
+    with jax.threefry_partitionable(False):
+        closed = jax.make_jaxpr(lambda: jax.random.bits(jax.random.key(1), (3,)))()
+    with pytest.raises(Refusal, match="old order"):
+        plan(closed)
+
+
 def test_bits_are_shared_by_two_draws_in_bounded_memory():
     """The gradient of dropout draws the bits of the forward pass again."""
     shared = random_bits._SharedBits

@@ -111,6 +111,8 @@ def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[in
     for equation in jaxpr.eqns:
         ins = [read(v) for v in equation.invars]
         name = equation.primitive.name
+        if name.startswith("random_") and not equation.ctx.threefry_partitionable:
+            raise Refusal("random numbers whose counters have JAX's old order are compiled")
         if name in CALLS:
             outs = _inline(flat, *_callee(equation), ins)
         elif name == "call_hi_primitive":

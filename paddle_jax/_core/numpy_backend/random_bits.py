@@ -93,12 +93,9 @@ def _iota(params: Params, ins: Avals, outs: Avals) -> Run:
 
 
 def _check(aval: Any) -> None:
-    """Refuses keys of another generator, and counters numbered in JAX's old way."""
-    import jax
-
+    """Refuses keys of another generator."""
     impl = getattr(aval.dtype, "_impl", None)
-    is_threefry = getattr(impl, "name", "threefry2x32") == "threefry2x32"
-    if not is_threefry or not jax.config.jax_threefry_partitionable:  # pyright: ignore[reportAttributeAccessIssue]
+    if getattr(impl, "name", "threefry2x32") != "threefry2x32":
         raise Refusal("random numbers of another generator than JAX's default are compiled")
 
 
