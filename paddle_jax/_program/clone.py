@@ -92,7 +92,7 @@ def _remove_training(program: Program) -> None:
 
 def use_evaluation_forms(program: Program, removed: Iterable[Symbol] = ()) -> None:
     """Replaces operations by those of evaluation. A run does not store results that are removed."""
-    program.ops, replaced = _evaluation_ops(program.ops)
+    program.ops, replaced = evaluation_ops(program.ops)
     program.changed()
     # Running statistics stay as they are in evaluation.
     not_stored = {*removed, *replaced}
@@ -101,7 +101,7 @@ def use_evaluation_forms(program: Program, removed: Iterable[Symbol] = ()) -> No
             program.current_symbols[name] = program.scope_symbols[name]
 
 
-def _evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol, Symbol]]:
+def evaluation_ops(ops: list[Operation]) -> tuple[list[Operation], dict[Symbol, Symbol]]:
     """(operations of evaluation, {Symbol of a result that is no longer computed: what replaces it})."""
     changed = []
     replaced: dict[Symbol, Symbol] = {}
@@ -132,7 +132,7 @@ def _evaluation_block(block: Block) -> Block:
     """A block of a branch or loop, in evaluation."""
     changed = Block()
     changed.inputs = block.inputs
-    changed.ops, replaced = _evaluation_ops(block.ops)
+    changed.ops, replaced = evaluation_ops(block.ops)
     changed.results = [replaced.get(s, s) for s in block.results]
     return changed
 
@@ -147,4 +147,4 @@ def _with_kernel(
     return copy
 
 
-__all__ = ["clone_program", "prune_program", "use_evaluation_forms"]
+__all__ = ["clone_program", "evaluation_ops", "prune_program", "use_evaluation_forms"]

@@ -18,6 +18,7 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
+from paddle_jax._program.clone import evaluation_ops
 from paddle_jax._program.composites import OpaqueCall
 from paddle_jax._program.control_flow.blocks import record_again
 from paddle_jax._program.export_errors import NotWritable
@@ -91,6 +92,10 @@ def _encode(
     ops = program.pruned(targets)
     needed = {symbol for op in ops for symbol in op.inputs}
     ops = program.pruned([*targets, *(aliases[symbol] for symbol in needed if symbol in aliases)])
+    if program.process_grid is not None:
+        # Some operations exchange values in training alone. A file has the forms of evaluation.
+        ops, replaced = evaluation_ops(ops)
+        targets = [replaced.get(target, target) for target in targets]
     if program.process_grid is not None and program.process_grid.is_used_by(ops):
         raise NotImplementedError(
             f"{where}: the program exchanges values between processes (paddle.distributed.split), which a "

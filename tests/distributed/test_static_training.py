@@ -36,6 +36,7 @@ def test_two_processes_train_as_one(results, name):
     losses = np.mean([one["losses"] for one in found], axis=0)
     np.testing.assert_allclose(losses, expected["losses"], rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(found[0]["after"], expected["after"], rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(found[0]["saved"], found[0]["after"], rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 with its rows of the batches; the losses of all processes together are those of one."""
 
 import json
+import tempfile
 
 import numpy as np
 
@@ -50,7 +51,8 @@ def trained(case):
             if "sync_batch_norm" in case:
                 strategy.sync_batch_norm = True
                 hidden = paddle.nn.BatchNorm1D(8)(hidden)
-            loss = ((paddle.static.nn.fc(hidden, 1) - y) ** 2).mean()
+            result = paddle.static.nn.fc(hidden, 1)
+            loss = ((result - y) ** 2).mean()
             base = optimizer_of(case)
             optimizer = fleet.distributed_optimizer(base, strategy)
             optimizer.minimize(loss)
@@ -71,7 +73,18 @@ def trained(case):
         after = float(exe.run(test, feed=whole, fetch_list=[loss])[0])
         name = main.all_parameters()[0].name
         weight = exe.run(test, feed=whole, fetch_list=[name])[0].astype("float32").tolist()
-    return {"losses": losses, "after": after, "weight": weight}
+        saved = saved_loss(main, x, result, whole)
+    return {"losses": losses, "after": after, "weight": weight, "saved": saved}
+
+
+def saved_loss(program, x, result, batch):
+    """The loss of the trained network, saved and loaded."""
+    exe = paddle.static.Executor()
+    with tempfile.TemporaryDirectory() as folder:
+        paddle.static.save_inference_model(f"{folder}/net", [x], [result], exe, program=program)
+        program, _, fetched = paddle.static.load_inference_model(f"{folder}/net", exe)
+        (found,) = exe.run(program, feed={"x": batch["x"]}, fetch_list=fetched)
+    return float(((found - batch["y"]) ** 2).mean())
 
 
 def refused():
