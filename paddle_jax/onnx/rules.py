@@ -141,8 +141,12 @@ class _Use:
 
 
 def _full_like(g: Graph, op: Any, x: str, value: str) -> str:
+    shape = g.node("Shape", [x])
+    if value not in g.known:
+        # The number is computed when the model runs.
+        return g.node("Expand", [g.node("Reshape", [g.cast(value, op.dtype), g.ints([1])]), shape])
     number = g.onnx.numpy_helper.from_array(np.array([g.numbers(value)[0]], op.dtype))
-    return g.node("ConstantOfShape", [g.node("Shape", [x])], value=number)
+    return g.node("ConstantOfShape", [shape], value=number)
 
 
 def _arange(g: Graph, op: Any, start: str, end: str, step: str) -> str:

@@ -153,6 +153,8 @@ MOVED = [
     (lambda P, F, x: F.sequence_mask(x.argmax(1), x.shape[1], "float32"), [None, None]),
     (lambda P, F, x: F.affine_grid(x, [x.shape[0], 1, x.shape[0], 4]), [None, 2, 3]),
     (lambda P, F, x: F.affine_grid(x, [x.shape[0], 1, 2, 1, 3], False), [None, 3, 4]),
+    (lambda P, F, x: F.scaled_dot_product_attention(x, x, x, is_causal=True), [None, None, 2, 4]),
+    (lambda P, F, x: P.full_like(x, x.shape[1] / 2), [None, None]),
     (lambda P, F, x: P.vision.ops.nms(P.concat([x[:, :2], x[:, :2] + x[:, 2:].exp()], 1), 0.2), [None, 4]),
 ]
 
