@@ -186,6 +186,10 @@ def sine_with_metadata(value):
     return sine
 
 
+def rows(x):
+    return jax.lax.scan(lambda carry, row: (jnp.sin(carry) * row, carry), x[0], x)
+
+
 CONSTANT = np.arange(4, dtype=np.float32)
 PROGRAMS = {
     "add": (lambda x: x + 1, X),
@@ -218,6 +222,9 @@ PROGRAMS = {
     "loop": (loop(3, 2), X),
     "longer loop": (loop(4, 2), X),
     "loop with another body": (loop(3, 3), X),
+    "loop over rows": (rows, X),
+    "gradient of a loop": (jax.grad(lambda x: rows(x)[0].sum()), X),
+    "gradient of the results of a loop": (jax.grad(lambda x: rows(x)[1].sum()), X),
     "choice": (lambda x: jax.lax.cond(x[0, 0] > 0, lambda v: v, lambda v: -v, x), X),
     "the other choice": (lambda x: jax.lax.cond(x[0, 0] > 0, lambda v: -v, lambda v: v, x), X),
     "rule for derivatives": (doubled, X),

@@ -214,8 +214,8 @@ def _describe(value: Any) -> str:
     if isinstance(value, _JAXPRS):
         return f"({_describe_equations(value, getattr(value, 'consts', ()))})"
     # JAX 0.12: how many operands of a loop are constants, carried, and cut along an axis
-    if hasattr(value, "unflatten") and _is_library_code(kind):
-        return f"{kind.__name__}({_describe(value.unflatten())})"
+    if hasattr(value, "void") and _is_library_code(kind):
+        return f"{kind.__name__}({_describe(value.vals)}{value.void()!r})"
     if isinstance(value, types.FunctionType):
         return _describe_function(value)
     if kind.__name__ in _NEUTRAL_CLASSES and _is_library_code(kind) and not _is_mesh(value):
