@@ -65,12 +65,14 @@ def parts_of_processes(mesh):
     largest = join(part.detach(), mesh, [dist.Partial(dist.ReduceType.kRedMax)])
     assert largest.numpy().tolist() == [[2, 2]]
 
-
     # Each process reads rows of its own, along the dimension of processes alone.
     rows = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.full([2, 1], rank + 1.0)]), batch_size=2)
     table = ProcessMesh(np.arange(4).reshape(2, 2), ["processes", "devices"])
     loader = dist.shard_dataloader(rows, table, shard_dims="processes", is_dataset_splitted=True)
     assert [batch[:, 0].tolist() for (batch,) in loader] == [[1, 1, 2, 2]]
+    same = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([2, 1])]), batch_size=2)
+    loader = dist.shard_dataloader(same, [table], shard_dims=[None], is_dataset_splitted=True)
+    assert [batch.shape for (batch,) in loader] == [[2, 1]]
     try:
         list(dist.shard_dataloader(rows, mesh, shard_dims="x", is_dataset_splitted=True))
     except NotImplementedError as error:

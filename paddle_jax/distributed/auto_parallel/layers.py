@@ -212,7 +212,9 @@ class ShardDataloader:
                 raise ValueError(f"shard_dataloader: shard_dims: got {dim!r}; the mesh has {mesh.dim_names}")
             dim = mesh.dim_names.index(dim)
         placements = [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)]
-        if self._is_split and value.ndim and has_other_processes(DistLayout(mesh, placements)):
+        # Without a dimension, an input is whole on each process.
+        is_part = self._is_split and dim is not None and value.ndim
+        if is_part and has_other_processes(DistLayout(mesh, placements)):
             _check_one_part(mesh, dim)
             return dtensor_from_local(value, mesh, placements)
         return shard_tensor(value, mesh, placements)
