@@ -297,6 +297,31 @@ def test_an_exception_arrives_with_its_traceback(settings):
     assert "worker 1 (pid" in note and "in boom" in note and 'raise KeyError("boom")' in note
 
 
+class Ahead(ours.io.DataLoader):
+    """Takes the next batch early, as for a GPU."""
+
+    def _sends_ahead(self):
+        time.sleep(0.02)  # for workers to come first
+        return True
+
+
+def test_batches_taken_early_are_those_of_one_process():
+    alone = read(ours.io.DataLoader(Base(8), batch_size=2))
+    loader = Ahead(Base(8), batch_size=2, num_workers=2, persistent_workers=True)
+    assert read(loader) == read(loader) == alone
+    streamed = read(Ahead(Stream(), batch_size=2, num_workers=3))
+    assert streamed == [[0, 3], [1, 4], [2, 5], [6, 9], [7], [8]]
+    assert next(iter(loader))[1].tolist() == [0, 1]
+    other = Ahead(Base(8), batch_size=2, num_workers=2)
+    other.load_state_dict(loader.state_dict())  # the batch that was taken early is read again
+    assert read(other) == alone[1:]
+    seen = []
+    with pytest.raises(KeyError, match="boom"):
+        for batch in Ahead(Base(action=boom), num_workers=2):
+            seen.append(batch[1].item())
+    assert seen == [0, 1, 2]
+
+
 class Picky(Exception):
     def __init__(self, a, b):
         super().__init__(a)
