@@ -31,9 +31,12 @@ def require_parameters(name: str, groups: Sequence[_Group]) -> None:
     """Refuses a step that has nothing to update, such as that of an optimizer made before its layers.
 
     Raises:
+        AssertionError: no group has a parameter, and a static program is recorded.
         IndexError: no group has a parameter.
     """
     if not any(group.params for group in groups):
+        if state.frame.recording:
+            raise AssertionError(f"{name}.step: it is called in static mode; call {name}.minimize(loss)")
         raise IndexError(f"{name}.step: parameters: got an empty list; pass layer.parameters()")
 
 

@@ -177,6 +177,16 @@ def test_minimize_takes_no_parameters(oracle):
         assert p.optimizer.Adam(parameters=[]).minimize(p.ones([1])) == ([], [])
 
 
+def test_steps_of_static_programs():
+    """The real Paddle raises this class, too."""
+    paddle.enable_static()
+    try:
+        with pytest.raises(AssertionError, match=r"static mode; call Adam.minimize\(loss\)"):
+            paddle.optimizer.Adam(0.1).step()
+    finally:
+        paddle.disable_static()
+
+
 MISTAKES = {
     "no parameters": lambda p: p.optimizer.AdamW(parameters=[]).step(),
     "no parameters, LBFGS": lambda p: p.optimizer.LBFGS(parameters=[]).step(lambda: p.ones([1])),
