@@ -82,7 +82,7 @@ def parts_of_processes(mesh):
 
 
 def sharded_states(mesh, data):
-    # The mesh along which states are cut is that of the loader, where the model lies on none.
+    # The mesh along which states are cut is that of the loader, where the model is on none.
     net = paddle.nn.Linear(2, 1, bias_attr=False)
     net.weight.set_value(np.ones([2, 1], "float32"))
     optimizer = paddle.optimizer.SGD(0.5, parameters=net.parameters())

@@ -114,7 +114,7 @@ def test_lookups_of_one_table(one_worker):
 
 
 def test_a_model_has_the_tables(one_worker, tmp_path):
-    """A saved model looks up ids by itself, those that the program computes too."""
+    """A saved model looks up ids without servers, those that the program computes too."""
     ids = paddle.static.data("ids", [None, 2], "int64")
     rows = paddle.static.nn.embedding(
         ids + 1, [9, 3], is_sparse=True, padding_idx=5, param_attr=constant(1.0, "table")

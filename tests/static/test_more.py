@@ -72,7 +72,7 @@ def test_area_under_the_curve(static, steps):
     assert positive.shape == negative.shape == (1, 20001)
     assert positive.sum() == sum(label.sum() for _, label in runs)
     assert positive.sum() + negative.sum() == 240
-    # The counts lie in the Scope under their names, where trainers read them.
+    # The counts are in the Scope under their names, where trainers read them.
     held = S.global_scope().find_var(counts[2].name).get_tensor()
     np.testing.assert_array_equal(np.asarray(held), positive)
 
