@@ -17,6 +17,7 @@ from jax.interpreters import mlir
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.aval import as_aval
 from paddle_jax._core.lazy.segment import infer_signature
+from paddle_jax._core.ops.op import op
 from paddle_jax._core.runner import background_compiler
 from paddle_jax._core.runner.program_digest import digest_of
 
@@ -258,6 +259,17 @@ def test_the_order_of_arguments_counts():
         digest(subtract, X, X, parts=((1,), (0,))),
     ]
     assert None not in digests and len(set(digests)) == len(digests)
+
+
+@op("a b c d e f", register=False, method=False, constant="f e d c b a")
+def total(a, b, c, d, e, f):
+    return a + b + c + d + e + f
+
+
+def test_constant_operands_have_the_same_order_in_each_process():
+    closed = jax.make_jaxpr(total.op._bind((-2,) * 6, ()))(*[np.float32(1)] * 6)
+    stopped = [e.invars[0] for e in closed.eqns if e.primitive.name == "stop_gradient"]
+    assert stopped == closed.jaxpr.invars[::-1]
 
 
 def host_sine(x):

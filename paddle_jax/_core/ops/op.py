@@ -135,7 +135,7 @@ class Op:
         names = tensors.split()
         self.lists: frozenset[str] = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors: tuple[str, ...] = tuple(n.lstrip("*") for n in names)
-        self.constant: frozenset[str] = frozenset(constant.split())
+        self.constant: tuple[str, ...] = tuple(constant.split())  # a set has another order in each process
         if same_dtype is True:
             self.same_dtype = self.tensors
         else:
