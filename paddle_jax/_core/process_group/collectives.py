@@ -39,8 +39,6 @@ from paddle_jax._core.process_group.small_messages import AVG, MAX, MIN, PROD, S
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
 # bytes up to which the program of a call also announces it; larger arrays would be copied by it
 _ANNOUNCED_BY_PROGRAM = 1 << 18
-# words in JAX's messages about a broken connection
-_BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")
 Key = tuple  # name of an operation, and its static arguments
 
 
@@ -324,16 +322,12 @@ class ProcessGroup:
         try:
             yield
         except (ValueError, RuntimeError) as error:
-            # JAX raises these when a connection breaks, and for much else
-            if not any(word in str(error) for word in _BROKEN):
+            if not failure_detector.is_broken_connection(error):
                 raise
             raise failure_detector.LostError(self._lost_message(what, error)) from None
 
     def _lost_message(self, what: str, error: Exception) -> str:
-        reason = (
-            failure_detector.await_failure(self.ranks)
-            or "a process has gone without saying why; look at the last lines of the logs of the other ranks"
-        )
+        reason = failure_detector.await_failure(self.ranks) or failure_detector.NO_REASON
         return (
             f"{what} on {self.description}, as rank {self.ranks[self.rank]}: the connection broke: "
             f"{reason} ({first_line(error)[:200]})"

@@ -24,10 +24,14 @@ from typing import Any, NoReturn
 from jax._src import distributed
 
 from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.launch_variables import LaunchEnvironment
 from paddle_jax._core.process_group.straggler_report import StragglerReport
 
 TIMED_OUT = 87  # the exit status of a process that waited in vain
+NO_REASON = "a process has gone without saying why; look at the last lines of the logs of the other ranks"
+# words in JAX's messages about a broken connection
+_BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")
 _PUBLISH_SECONDS = 1.0  # between two publications of the status, and before a call is checked
 _POLL_SECONDS = 0.25
 # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
@@ -132,6 +136,9 @@ def monitored_program(ranks: Sequence[int]) -> Iterator[None]:
 
     Only the end of another process ends it. A process that has ended runs no program any more, as each waits
     for the results of its programs.
+
+    Raises:
+        LostError: the connection to another process broke; the message says why that one has ended.
     """
     _State.programs += 1
     names = ", ".join(map(str, ranks))
@@ -139,8 +146,20 @@ def monitored_program(ranks: Sequence[int]) -> Iterator[None]:
     _State.pending[id(call)] = call
     try:
         yield
-    finally:
+    except (ValueError, RuntimeError) as error:
+        if not is_broken_connection(error):
+            raise
+        # The thread would end the process, which gets an exception now.
         del _State.pending[id(call)]
+        reason = await_failure(ranks) or NO_REASON
+        raise LostError(f"{call.what}: the connection broke: {reason} ({first_line(error)[:200]})") from None
+    finally:
+        _State.pending.pop(id(call), None)
+
+
+def is_broken_connection(error: Exception) -> bool:
+    """Whether JAX says that a connection broke: it raises ValueError and RuntimeError for much else."""
+    return any(word in str(error) for word in _BROKEN)
 
 
 # the status in the store ------------------------------------------------------------------------------------
