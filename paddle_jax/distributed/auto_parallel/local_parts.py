@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.tensors.held_values import read_raw
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.autograd import PyLayer
@@ -54,7 +54,7 @@ class _Joined(PyLayer):
             if placement.is_shard():
                 shape[placement.get_dim()] *= count
         sharding = layout.sharding(shape)
-        array = np.asarray(to_array(read_raw(part)))
+        array = to_numpy(to_array(read_raw(part)), "joining the parts of processes")
         own = [jax.device_put(array, device) for device in sharding.addressable_devices]
         return wrap(jax.make_array_from_single_device_arrays(tuple(shape), sharding, own, dtype=array.dtype))
 
