@@ -5,6 +5,7 @@ python tools/check_release.py dist/*.whl
 
 import argparse
 import email
+import re
 import sys
 import zipfile
 from email.message import Message
@@ -41,7 +42,9 @@ def problems_of(metadata: Message, root: Path) -> list[str]:
         ("mkdocs.yml", "repo_url:"),
         ("CHANGELOG.md", f"## [{version}]"),
     ):
-        if text not in (root / name).read_text(encoding="utf-8"):
+        # The line of a release candidate begins with that of its release.
+        pattern = rf"^\s*{re.escape(text)}(?![\w.])"
+        if not re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE):
             found.append(f"{name}: has no `{text}`; add it")
     return found
 

@@ -47,3 +47,5 @@ def test_what_is_missing_is_named(tool, tmp_path):
     assert "files that the README links have no address" in link
     (version,) = problems(tool, tmp_path, **{"CHANGELOG.md": "## [Unreleased]\n"})
     assert version == "CHANGELOG.md: has no `## [1.0]`; add it"
+    (candidate,) = problems(tool, tmp_path, **{"conda/recipe.yaml": "version: 1.0rc1\nhomepage: a\n"})
+    assert candidate == "conda/recipe.yaml: has no `version: 1.0`; add it"
