@@ -118,6 +118,27 @@ def directory() -> Path | None:
     return Path(name)
 
 
+def read_note(name: str) -> str:
+    """The text of a small file in the directory; empty where there is none, or none that can be read."""
+    path = directory()
+    if path is None:
+        return ""
+    try:
+        return (path / name).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def write_note(name: str, text: str) -> None:
+    """Writes a small file into the directory. Other processes see the old text or the new one."""
+    path = directory()
+    if path is not None:
+        with contextlib.suppress(OSError):  # a full disk, or a directory that is gone
+            part = path / f"{name}.{os.getpid()}"
+            part.write_text(text)
+            part.replace(path / name)
+
+
 def _make(path: Path) -> None:
     """Makes the directory, and the missing ones above it, for the user alone."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]

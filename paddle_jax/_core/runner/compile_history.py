@@ -11,11 +11,8 @@ about time, never about results.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_jax._core.process import compile_cache
@@ -63,7 +60,7 @@ def name_of(ops: Sequence[tuple[Any, ...]], live: Sequence[int]) -> str:
 
 def earlier_runs(name: str) -> EarlierRuns:
     """The runs of a segment in earlier processes. A file of unknown content counts as none."""
-    words = _read(name).split()
+    words = compile_cache.read_note(_file(name)).split()
     has_program = words[:1] == [_COMPILED]
     numbers = words[1:] if has_program else words
     if not numbers:
@@ -76,37 +73,16 @@ def earlier_runs(name: str) -> EarlierRuns:
 def mark_compiled(name: str) -> None:
     """Notes that the persistent cache has the program of a segment."""
     if not earlier_runs(name).has_program:
-        _write(name, _COMPILED)
+        compile_cache.write_note(_file(name), _COMPILED)
 
 
 def write_runs(runs: Iterable[tuple[str, EarlierRuns]]) -> None:
     """Notes what the next process is to know of segments by their names."""
     worth_it = [(known.runs, known.has_program, name) for name, known in runs if known.runs >= _MIN_RUNS]
     for count, has_program, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
-        _write(name, f"{_COMPILED} {count}" if has_program else str(count))
+        text = f"{_COMPILED} {count}" if has_program else str(count)
+        compile_cache.write_note(_file(name), text)
 
 
-def _read(name: str) -> str:
-    path = _path(name)
-    if path is None:
-        return ""
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _write(name: str, text: str) -> None:
-    path = _path(name)
-    if path is not None:
-        with contextlib.suppress(OSError):  # a full disk, or a directory that is gone
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(text)
-            part.replace(path)  # other processes see the old text or the new one
-
-
-def _path(name: str) -> Path | None:
-    directory = compile_cache.directory()
-    if directory is None:
-        return None
-    return directory / f"segment-{name}"
+def _file(name: str) -> str:
+    return f"segment-{name}"

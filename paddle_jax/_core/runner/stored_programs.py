@@ -11,13 +11,10 @@ Two functions of JAX are wrapped for that: the one that computes keys, and the o
 
 from __future__ import annotations
 
-import contextlib
 import functools as ft
 import itertools
-import os
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -123,7 +120,7 @@ class StoredProgram:
         key = _stored_key(self.digest)
         if key is None:
             key = compute(self.module())
-            _store_key(self.digest, key)
+            compile_cache.write_note(_file(self.digest), key)
             if self.is_in_cache():  # only the file was missing
                 self._module = None
         return key
@@ -154,37 +151,20 @@ def _types(module: Any) -> tuple[list[str], list[str]]:
 # the files -----------------------------------------------------------------------------------------------
 
 
-def _path(digest: str) -> Path | None:
-    directory = compile_cache.directory()
-    if directory is None:
-        return None
-    return directory / f"alias-{digest}"
+def _file(digest: str) -> str:
+    return f"alias-{digest}"
 
 
 def _stored_key(digest: str) -> str | None:
     """JAX's key of a program that the cache has, or None."""
-    path = _path(digest)
-    if path is None:
-        return None
-    try:
-        key = path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return None
-    if not 0 < len(key) < _MAX_KEY or "/" in key:
+    key = compile_cache.read_note(_file(digest))
+    directory = compile_cache.directory()
+    if directory is None or not 0 < len(key) < _MAX_KEY or "/" in key:
         return None
     # The cache may have dropped the program.
-    if not (path.parent / f"{key}-cache").exists():
+    if not (directory / f"{key}-cache").exists():
         return None
     return key
-
-
-def _store_key(digest: str, key: str) -> None:
-    path = _path(digest)
-    if path is not None:
-        with contextlib.suppress(OSError):  # a full disk, or a directory that is gone
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(key)
-            part.replace(path)
 
 
 # JAX -------------------------------------------------------------------------------------------------------
