@@ -1,5 +1,7 @@
 """Processes that do not take part in a program on their mesh any more."""
 
+import re
+
 import pytest
 
 from paddle_jax._core.process_group import failure_detector
@@ -9,16 +11,14 @@ from tests.distributed import pairs
 @pytest.mark.slow
 def test_a_process_that_has_ended():
     waiting, ended = pairs.run("ended_on_mesh.py", seconds=60)
-    assert ended.code == 1 and "caught a bad sample" in ended.out, ended
+    # It learns at its end that the other one has failed, from JAX or from the failure detector.
+    assert ended.code in (1, failure_detector.TIMED_OUT) and "caught a bad sample" in ended.out, ended
     sums = [line for line in waiting.out.splitlines() if line.startswith("sum")]
     assert sums == ["sum 4.0"], waiting
-    text = "a program on devices of ranks 0, 1: "
-    if "LostError" in waiting.err:  # the connection broke before a second had passed
-        assert waiting.code == 1
-        text += "the connection broke: "
-    else:
-        assert waiting.code == failure_detector.TIMED_OUT
-    assert f"{text}rank 1 has come to the end" in waiting.err
+    # Gloo may see the broken connection first: then an exception says so.
+    assert waiting.code in (1, failure_detector.TIMED_OUT)
+    text = r"a program on devices of ranks 0, 1: (the connection broke: )?rank 1 has come to the end"
+    assert re.search(text, waiting.err), waiting
 
 
 def test_a_long_program_is_waited_for(monkeypatch):

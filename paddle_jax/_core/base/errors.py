@@ -103,6 +103,10 @@ class NotHereError(ValueError):
     """A value lies on the devices of other processes alone."""
 
 
+class LostError(RuntimeError):
+    """Another process has failed or ended; calls that need it raise this."""
+
+
 class Unsupported(Exception):
     """Code cannot become part of a compiled program; it can still run operation by operation.
 

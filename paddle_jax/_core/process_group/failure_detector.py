@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from jax._src import distributed
 
 from paddle_jax._core.base.counters import Counters
-from paddle_jax._core.base.errors import first_line
+from paddle_jax._core.base.errors import LostError, first_line
 from paddle_jax._core.base.launch_variables import LaunchEnvironment
 from paddle_jax._core.process_group.straggler_report import StragglerReport
 
@@ -40,10 +40,6 @@ _LINGER_SECONDS = 3.0
 CallState = list
 _ANSWER_SECONDS = 5.0  # how long the error of two different calls may be on its way
 _NO_CALL = (None, "", True, 0.0, [])
-
-
-class LostError(RuntimeError):
-    """Another process has failed or ended; calls that need it raise this."""
 
 
 class PendingCall:

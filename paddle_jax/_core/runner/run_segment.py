@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error, user_line
 from paddle_jax._core.base.error_translation import translate
+from paddle_jax._core.base.errors import LostError
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import eager_evaluation, repair_tracing, without_collection
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
@@ -264,7 +265,8 @@ def _try_program(
         if any(isinstance(leaf.array, jax.Array) and leaf.array.is_deleted() for leaf in segment.leaves):
             segment.error = translate("deferred", [], error)
             raise segment.error from None
-        if is_unrelated_error(error):
+        # Without another process the operations alone would fail, too, or wait for it.
+        if isinstance(error, LostError) or is_unrelated_error(error):
             raise
         drop_failed(program, error)
         return False
