@@ -54,6 +54,7 @@ from paddle_jax._core.runner.program_digest import digest_of
 from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
+    equation_count,
     has_products,
     may_interpret,
     runs_before_compiling,
@@ -367,7 +368,7 @@ class CompiledSegment:
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
         self._digest: str | None = self._find_digest()
-        options = compiler_options(sum(len(entry[0].equations.jaxpr.eqns) for entry in key.ops))
+        options = compiler_options(equation_count(key.ops))
         program = self._program(options)
         self.better: _BetterProgram | None = None
         if quick and quick_options() != options and not program.is_in_cache():

@@ -194,12 +194,16 @@ def runs_before_compiling(
     share = _IDLE_SHARE if has_idle_processor else _SHARE
     if not earlier.has_program:
         return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier.runs))
-    equations = sum(len(entry[0].equations.jaxpr.eqns) for entry in ops)
-    load_cost = min(compile_cost, _LOAD_BASE + _LOAD_EQUATION * equations)
+    load_cost = min(compile_cost, _LOAD_BASE + _LOAD_EQUATION * equation_count(ops))
     if saved * earlier.runs > load_cost:
         return _MIN_RUNS
     # It does not pay in a process of the same length, but may in a longer one.
     return max(_MIN_RUNS, earlier.runs + 1, int(share * load_cost / max(saved, 1e-9)))
+
+
+def equation_count(ops: Sequence[tuple[Any, ...]]) -> int:
+    """Number of the equations of recorded operations."""
+    return sum(len(entry[0].equations.jaxpr.eqns) for entry in ops)
 
 
 def has_products(ops: Sequence[tuple[Any, ...]]) -> bool:
