@@ -94,7 +94,9 @@ def _last_uses(ops: Sequence[Operation], outputs: Sequence[Symbol]) -> dict[Oper
 
 def as_tensor(value: Any) -> Tensor:
     """An array as a Tensor without gradient."""
-    return wrap(persistent_from_numpy(value) if isinstance(value, np.ndarray | np.generic) else value)
+    if isinstance(value, np.ndarray | np.generic):
+        return wrap(persistent_from_numpy(np.asarray(value)))
+    return wrap(value)
 
 
 def _operands(op: Operation, known: dict[Symbol, Tensor]) -> list[Tensor]:

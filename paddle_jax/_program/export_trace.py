@@ -45,7 +45,7 @@ _MOST = 3  # recordings with such lengths
 _LONGEST = 4096  # of these
 _NEAR = 50  # lengths beside the constants of expressions
 _ROUNDS = 4  # of recordings, until none shows further lengths that vary
-_SHORTEST = ((1, 5), (2, 6), (3, 4), (2, 5), (1, 4), (3, 6))
+_SHORTEST = [(1, 5), (2, 6), (3, 4), (2, 5), (1, 4), (3, 6)]
 _LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800, 1200))
 
 
@@ -69,35 +69,35 @@ def record(
     is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
     # Without open lengths one set of lengths is all there is.
     sets = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,)
-    first = None
+    errors: list[Exception] = []
     for probes in sets:
         # The error of the most common lengths is the most telling one, so the first is raised at last.
         try:
             return _recorded(function, specs, False, probes, is_open)
         except Exception as error:  # an operation may refuse these lengths
-            first = first or error
+            errors.append(error)
             is_curable = isinstance(error, NeedsConversion)
         if is_curable and converted is not None:  # not above: what is raised would have that as its context
             # Tried once: another set of lengths would convert the same code again.
             try:
                 return _converted(converted(), specs, sets, is_open)
             except Exception as refusal:
-                first = refusal
+                errors = [refusal]
                 converted = None
-    raise first
+    raise errors[0]
 
 
 def _converted(
     function: Callable[..., Any], specs: list[Any], sets: Sequence[Sequence[tuple[int, int]]], is_open: bool
 ) -> Recording:
     """As `record` for a converted function."""
-    first = None
+    errors: list[Exception] = []
     for probes in sets:
         try:
             return _recorded(function, specs, True, probes, is_open)
         except Exception as error:
-            first = first or error
-    raise first
+            errors.append(error)
+    raise errors[0]
 
 
 def _recorded(
@@ -117,7 +117,7 @@ def _recorded(
         # All lengths fixed and no value guessed: one recording is enough.
         if is_open or runs[0].recorder.has_guessed:
             # Swapped: numbers taken from first values alone come out different.
-            runs.append(task.run([pair[::-1] for pair in probes]))
+            runs.append(task.run([(second, first) for first, second in probes]))
             runs += _checks(task, probes)
             runs += _changes(task, runs)
         # Nothing new has been found to vary, so all recordings have seen the same lengths.

@@ -79,17 +79,17 @@ def _restore_eager_tensors(recorder: Recorder) -> None:
             continue
         # A buffer that the code has assigned to, such as running statistics: a run stores the new value.
         entry = program.captured.get(id(tensor))
-        if entry is not None and entry[2].kind == "variable" and holds_symbol(tensor):
-            program.current_symbols[entry[2].name] = held_value(tensor)
+        symbol = None if entry is None else entry[2]
+        if symbol is not None and symbol.kind == "variable" and symbol.name and holds_symbol(tensor):
+            program.current_symbols[symbol.name] = held_value(tensor)
         replace_held(tensor, before)
 
 
 def _state_of(function: Any) -> list[Tensor]:
     """Parameters and buffers of a Layer, or of the Layer a method belongs to."""
     # A bound method: its Layer has the state.
-    if hasattr(function, "named_buffers"):
-        owner = function
-    else:
+    owner: Any = function
+    if not hasattr(function, "named_buffers"):
         owner = getattr(function, "__self__", None)
     if not hasattr(owner, "named_buffers"):
         return []

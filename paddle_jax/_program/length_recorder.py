@@ -66,7 +66,7 @@ class KnownVariable(Variable):
         shape = self.shape
         if ls.has_lengths(shape):
             return shape.numel()
-        return Tensor.size.fget(self)
+        return Tensor.size.__get__(self)
 
     def __iter__(self) -> Iterator[Any]:
         # Code that runs for the known number of rows would be right for that number alone. The caller is
@@ -75,7 +75,7 @@ class KnownVariable(Variable):
             ls.check_caller()  # converted code loops over the rows in the file
         return Tensor.__iter__(self)
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] a Variable has none
         if self.ndim and ls.is_length(self.shape[0]):
             ls.check_caller()
         return Tensor.__len__(self)
@@ -322,7 +322,7 @@ class LengthRecorder(Recorder):
         """What an array of one value holds, of a shape with Lengths."""
         # One array for each of the two values of the Lengths.
         shape = self._possible(list(shape))
-        pair = tuple([aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)])
+        first, second = [aval_of(ls.substitute(tuple(shape), which), np.dtype(dtype)) for which in (0, 1)]
         nodes = [ls.expression_of(n) if ls.is_length(n) else None for n in shape]
         if ls.is_length(value):
             number = value
@@ -330,9 +330,9 @@ class LengthRecorder(Recorder):
             number = np.asarray(value).item()
         filled = Filled(number, np.dtype(dtype).name, list(shape))
         # The same object twice marks a shape without open lengths, see `Symbol.is_open`.
-        if pair[0] == pair[1]:
-            pair = pair[0], pair[0]
-        return self.add_symbol(Symbol(pair, "constant", self.program, value=filled), nodes)
+        if first == second:
+            second = first
+        return self.add_symbol(Symbol((first, second), "constant", self.program, value=filled), nodes)
 
     def _possible(self, sizes: Any) -> Any:
         """Nested sizes, in which Lengths with a negative value have the same expression and other values."""
@@ -553,7 +553,9 @@ class LengthRecorder(Recorder):
         # Two values of a Length may be equal by chance, such as `min(n, 12)`: results with that length are
         # not fixed either.
         doubtful = () if attrs is None else ls.apparently_fixed(attrs)
-        results = self.add(first, symbols, stops, inferred, [first.nondiff] * len(outs), shapes, doubtful)
+        results = self.add(
+            first, list(symbols), stops, inferred, [first.nondiff] * len(outs), shapes, doubtful
+        )
         operation = self.ops[-1]
         for symbol, one in zip(operation.outputs, likely or (), strict=False):
             self.likely[self.numbers[symbol]] = one
@@ -578,12 +580,12 @@ class LengthRecorder(Recorder):
         operands = [tuple([s.avals[which] for s in symbols]) for which in (0, 1)]
         weak = tuple([one.weak for one in operands[0]])
         # `once` marks a kernel of one call alone. A note of it would never be found again.
-        is_alike = call is not None and not getattr(first.fn, "once", False)
-        cached = call.results(weak) if is_alike else None
+        noted = None if getattr(first.fn, "once", False) else call
+        cached = None if noted is None else noted.results(weak)
         if cached is not None:
             return cached
         try:
-            many, outs, others = results_of_both(first, second, operands, call if is_alike else None)
+            many, outs, others = results_of_both(first, second, operands, noted)
         # The shape depends on values: samples show which lengths vary.
         except TracedValueError:
             return varying_results(first, symbols, self._count_hints(symbols))
@@ -593,8 +595,8 @@ class LengthRecorder(Recorder):
             if fitting is None:
                 raise
             return results_of_both(first, second, fitting, None)
-        if is_alike and len(outs) == len(others):
-            call.note(weak, many, outs, others)
+        if noted is not None and len(outs) == len(others):
+            noted.note(weak, many, outs, others)
         return many, outs, others
 
     def _shapes(self, call: Call, inferred: Inferred) -> Any:
@@ -612,8 +614,8 @@ class LengthRecorder(Recorder):
     def add(
         self,
         kernel: Kernel,
-        symbols: Sequence[Symbol],
-        stops: Sequence[bool],
+        symbols: list[Symbol],
+        stops: tuple[bool, ...],
         inferred: Inferred,
         result_stops: Sequence[bool],
         shapes: Any = None,
@@ -627,8 +629,9 @@ class LengthRecorder(Recorder):
         for position, symbol in enumerate(operation.outputs):
             # A result of a branch varies if it varies in one of the blocks, though both values may be equal
             # here.
-            if hasattr(kernel.fn, "blocks"):
-                doubtful = self._doubtful(kernel.fn.blocks, position)
+            blocks = getattr(kernel.fn, "blocks", None)
+            if blocks is not None:
+                doubtful = self._doubtful(blocks, position)
             self.add_symbol(symbol, None if shapes is None else shapes[position], doubtful)
         self.locations[operation] = user_line()
         return results
@@ -714,14 +717,16 @@ class LengthRecorder(Recorder):
         # The dtype of the Variable decides the kind of number: code tests `type(n) is int`.
         pair = _joined_length(ls.values_of(yes), ls.values_of(no), answers)
         if symbol.dtype.kind == "b":
-            pair = tuple(map(bool, pair))
+            kind = bool
         elif symbol.dtype.kind == "f":
-            pair = tuple(map(float, pair))
+            kind = float
         else:
-            pair = tuple(map(int, pair))
-        if self.turn > 1 and symbol.dtype.kind != "b":  # what takes the plain number is found out by that
-            pair = tuple([one + self.turn for one in pair])
-        return ls.number(pair, ("item", self.number_of(symbol), 0))
+            kind = int
+        first, second = map(kind, pair)
+        if self.turn > 1 and kind is not bool:  # what takes the plain number is found out by that
+            first += self.turn
+            second += self.turn
+        return ls.number((first, second), ("item", self.number_of(symbol), 0))
 
 
 def _joined_length(yes: Any, no: Any, answers: Any) -> Any:

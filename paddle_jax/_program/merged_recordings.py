@@ -178,7 +178,7 @@ class Merge:
         Symbol and axis."""
         first = values[0]
         # Item by item: an attribute such as a shape may have one Length among numbers.
-        if isinstance(first, tuple) and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
+        if _are_tuples_of_one_length(values):
             return tuple([self.agreed(what, list(column)) for column in zip(*values, strict=True)])
         if ls.is_length(first):
             # Equal expressions in all runs: the number is that expression for every length.
@@ -322,7 +322,7 @@ class Merge:
     def blocks(self, ops: Sequence[Operation]) -> list[Any]:
         """The blocks of a `cond` (both branches) or `while` (test and body)."""
         done = []
-        for parts in zip(*[op.kernel.fn.blocks for op in ops], strict=True):
+        for parts in zip(*[_blocks_of(op) for op in ops], strict=True):
             for symbols in zip(*[part.inputs for part in parts], strict=True):
                 self.note_result(symbols)
             steps = self.steps([part.ops for part in parts])
@@ -330,6 +330,15 @@ class Merge:
                 self.pair(symbols)
             done.append((parts[0].inputs, steps, parts[0].results))
         return done
+
+
+def _blocks_of(operation: Operation) -> Any:
+    """The blocks of a branch or a loop, which its kernel's function carries."""
+    return getattr(operation.kernel.fn, "blocks")  # noqa: B009
+
+
+def _are_tuples_of_one_length(values: Sequence[Any]) -> bool:
+    return all(isinstance(v, tuple) and len(v) == len(values[0]) for v in values)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -37,13 +37,22 @@ _known: dict[Any, Any] = {}
 
 
 class Inferred:
-    """many: tuple, list or None. avals: a pair for each result. host: whether it runs on the host. known: per
-    result None, or its value by probe."""
+    """What a kernel gives.
+
+    Attributes:
+        many: tuple, list or None, how the results are returned.
+        avals: list of pairs of Avals, one for each result.
+        host: bool, whether it runs on the host.
+        known: list with None or the values under both probes, one for each result.
+    """
 
     __slots__ = ("avals", "host", "known", "many")
 
     def __init__(self, many: type | None, avals: list[Any], host: bool = False) -> None:
-        self.many, self.avals, self.host, self.known = many, avals, host, [None] * len(avals)
+        self.many = many
+        self.avals = avals
+        self.host = host
+        self.known: list[tuple[Any, ...] | None] = [None] * len(avals)
 
 
 class _Varies(ValueError):
@@ -290,7 +299,7 @@ class Sample:
 def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs = []
-    error = None
+    errors: list[Exception] = []
     # A length that another operand has is likely to fit, when 2 and 3 do not.
     if any(s.is_open for s in symbols):
         known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
@@ -303,13 +312,13 @@ def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
         try:
             out = kernel.fn(*map(jnp.asarray, arrays))
         except Exception as refused:
-            error = error or refused
+            errors.append(refused)
             continue
         many = type(out) if type(out) in (tuple, list) else None
         runs.append((many, out if many else (out,)))
     # No sample fits: the error of the first one names what the kernel wants.
     if not runs:
-        raise error
+        raise errors[0]
     many, first = runs[0]
     pairs = []
     for k, one in enumerate(first):

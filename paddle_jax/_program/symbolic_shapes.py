@@ -330,10 +330,10 @@ def _atom(atom: Any, names: list[Any]) -> Any:
         return "open", names.index(atom.var)
     if atom.operation not in _OPERATIONS:
         return None
-    parts = [_expression(part, names) for part in atom.operands]
-    if any(part is None for part in parts):
+    left, right = [_expression(part, names) for part in atom.operands]
+    if left is None or right is None:
         return None
-    return ex.binary(_OPERATIONS[atom.operation], *parts, True)
+    return ex.binary(_OPERATIONS[atom.operation], left, right, True)
 
 
 def _filled_in(node: Any, leaves: dict[Any, Any]) -> Any:
@@ -350,4 +350,5 @@ def _filled_in(node: Any, leaves: dict[Any, Any]) -> Any:
             part = _filled_in(atom, leaves)
             total = ex.add(total, part, factor)
         return total
-    return ex.binary(node[0], *[_filled_in(part, leaves) for part in node[1:]], True)
+    left, right = [_filled_in(part, leaves) for part in node[1:]]
+    return ex.binary(node[0], left, right, True)

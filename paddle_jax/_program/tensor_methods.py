@@ -20,7 +20,7 @@ def _block(self: Tensor) -> Program:
     return default_main_program().global_block()
 
 
-Tensor.block = property(
+Tensor.block = property(  # pyright: ignore[reportAttributeAccessIssue]
     _block,
     doc="The block of the default main program, which functions that fill a Parameter are given beside it.",
 )

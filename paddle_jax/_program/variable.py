@@ -72,14 +72,13 @@ class Variable(Tensor):
     Tensors take them.
     """
 
+    # Hidden on purpose: there is no value yet.
     numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]
-        # hidden on purpose
         _eager_only,
         ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"),
     )
     # Shown as absent, so that `hasattr(x, "grad")` is False and libraries take it for no eager Tensor.
-    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]
-        # hidden on purpose
+    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore
         _absent,
         ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"),
     )
@@ -95,8 +94,8 @@ class Variable(Tensor):
 
     # what is known ------------------------------------------------------------------------------------------
 
-    @property
-    def name(self) -> str:
+    @property  # the stub of Tensor calls it an attribute
+    def name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name; that of a result is made on first use."""
         symbol = held_symbol(self)
         # Most results are never named, and a name costs a count in the generator that users' names come
@@ -106,7 +105,7 @@ class Variable(Tensor):
         return symbol.name
 
     @name.setter
-    def name(self, value: str) -> None:
+    def name(self, value: str) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         held_symbol(self).name = value
 
     @property
@@ -120,7 +119,7 @@ class Variable(Tensor):
         # With an unknown length the number of elements is a result of the program too.
         if -1 in plain_shape(self):
             return numel(self)
-        return Tensor.size.fget(self)
+        return Tensor.size.__get__(self)
 
     @property
     def dtype(self) -> DType:
@@ -227,7 +226,8 @@ class Variable(Tensor):
         getitem = Tensor.__getitem__
         # Negative indices and slices need lengths: a composite, which runs under the probes.
         if recorder.recording:
-            return recorder.composite(getitem.op, (self, item), {})
+            # Every op has its declaration in `op`.
+            return recorder.composite(getattr(getitem, "op"), (self, item), {})  # noqa: B009
         return getitem(self, item)
 
     def __setitem__(self, item: Any, value: Any) -> None:
@@ -243,7 +243,17 @@ class Variable(Tensor):
 
 class PersistentVariable(Variable):
     """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the
-    Program that is being recorded, if that has it: another one may have a Variable of the same name."""
+    Program that is being recorded, if that has it: another one may have a Variable of the same name.
+
+    Attributes:
+        _own_name: str, the name in the Scope.
+        _avals: pair of Avals, shape and dtype.
+        _program: Program that has made it.
+    """
+
+    _own_name: str
+    _avals: Any
+    _program: Program
 
     def _get(self) -> Symbol:
         # Two programs may have Variables of one name. Only the one that the Program knows has a current
@@ -265,7 +275,7 @@ class PersistentVariable(Variable):
     is_data = False
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride] the Scope knows it by this name
         """The name in the Scope."""
         return self._own_name
 
@@ -287,10 +297,11 @@ class PersistentVariable(Variable):
         return self
 
 
-class ParameterVariable(PersistentVariable, Parameter):
+class ParameterVariable(PersistentVariable, Parameter):  # pyright: ignore[reportIncompatibleVariableOverride]
     """A Parameter of a static program."""
 
     is_parameter = True
+    optimize_attr: dict[str, Any]
 
     def initialize(self) -> NoReturn:
         """Raises AssertionError: running the startup program fills it."""
@@ -306,7 +317,7 @@ class ParameterVariable(PersistentVariable, Parameter):
         return found
 
 
-def variable(symbol: Symbol, stop_gradient: bool = True, kind: type = Variable) -> Any:
+def variable(symbol: Symbol, stop_gradient: bool = True, kind: type[Variable] = Variable) -> Any:
     """Makes a Variable round a Symbol."""
     new = kind.__new__(kind)
     # The constructor is for users and refuses, so the object is made without it.
@@ -315,7 +326,11 @@ def variable(symbol: Symbol, stop_gradient: bool = True, kind: type = Variable) 
 
 
 def persistent(
-    program: Program, name: str, avals: Any, stop_gradient: bool = True, kind: type = PersistentVariable
+    program: Program,
+    name: str,
+    avals: Any,
+    stop_gradient: bool = True,
+    kind: type[PersistentVariable] = PersistentVariable,
 ) -> Any:
     """Makes a Variable that lives in the Scope."""
     new = kind.__new__(kind)
