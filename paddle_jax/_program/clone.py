@@ -68,11 +68,13 @@ def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ..
         symbols = {program.scope_symbols.get(name), program.current_symbols.get(name)}
         if held_symbol(v) in used or symbols & (used | computed):
             clone.vars[name] = v
-    clone.current_symbols = {
-        name: symbol if symbol in computed else program.scope_symbols[name]
-        for name, symbol in program.current_symbols.items()
-        if name in clone.vars
-    }
+    clone.current_symbols = {}
+    for name, symbol in program.current_symbols.items():
+        if name not in clone.vars:
+            continue
+        if symbol not in computed:
+            symbol = program.scope_symbols[name]
+        clone.current_symbols[name] = symbol
     return clone
 
 

@@ -144,15 +144,19 @@ def _with_gradient(
         env.update(zip(backward_block.inputs, cotangents, strict=False))
         evaluate(backward_block.ops, env)
         # JAX wants a cotangent for each operand, float0 for those of whole numbers.
-        grads = [
-            g.astype(a.dtype) if a.dtype.kind in INEXACT else zero_gradient(a)
-            for a, g in zip(arrays, _results_of(backward_block, env), strict=False)
-        ]
+        grads = []
+        for array, gradient in zip(arrays, _results_of(backward_block, env), strict=False):
+            if array.dtype.kind in INEXACT:
+                grads.append(gradient.astype(array.dtype))
+            else:
+                grads.append(zero_gradient(array))
         # Operands from around it get zeros: see `record_with_gradient`.
-        zeros = [
-            jnp.zeros_like(a) if a.dtype.kind in INEXACT else zero_gradient(a) for a in arrays[input_count:]
-        ]
-        return (*grads, *zeros)
+        for array in arrays[input_count:]:
+            if array.dtype.kind in INEXACT:
+                grads.append(jnp.zeros_like(array))
+            else:
+                grads.append(zero_gradient(array))
+        return tuple(grads)
 
     differentiable.defvjp(with_residuals, pull)
     return differentiable

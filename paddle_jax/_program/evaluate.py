@@ -61,7 +61,9 @@ def operands(op: Operation, env: dict[Symbol, Any]) -> list[Any]:
         value = value_of(symbol, env)
         # Whole numbers have no gradient to end, and arrays outside of a trace no derivative.
         cut = stop and isinstance(value, jax.core.Tracer) and value.dtype.kind in INEXACT
-        found.append(jax.lax.stop_gradient(value) if cut else value)
+        if cut:
+            value = jax.lax.stop_gradient(value)
+        found.append(value)
     return found
 
 
@@ -108,8 +110,7 @@ def _call(op: Operation, values: Sequence[Any], host: bool = False) -> Any:
 
 
 def _store(op: Operation, out: Any, env: dict[Symbol, Any]) -> None:
-    # A kernel with one result returns it alone.
-    for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
+    for symbol, value in zip(op.outputs, op.results_of(out), strict=True):
         env[symbol] = value
 
 
@@ -129,7 +130,9 @@ def _taped(
         return None
     if op.host:
         return _taped_on_host(op, values, diff, env)
-    out, pull = linearize(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
+    for i in diff:
+        values[i] = jnp.asarray(values[i])
+    out, pull = linearize(op.kernel, diff, values)
     _store(op, out, env)
 
     # Results that nothing was derived by have no cotangent, and `pull_back` fills in zeros where JAX wants
@@ -153,9 +156,13 @@ def _taped_on_host(
     # A composite has code for Tensors, which leaves its own operations on the tape.
     fn = getattr(op.kernel.fn, "on_tensors", None)
     with enable_grad():
-        out = run(op.kernel, tensors) if fn is None else fn(tensors)
-    results = list(out) if isinstance(out, tuple | list) else [out]
-    _store(op, tuple(computed_array(t) for t in results) if op.many else computed_array(results[0]), env)
+        if fn is None:
+            out = run(op.kernel, tensors)
+        else:
+            out = fn(tensors)
+    results = op.results_of(out)
+    for symbol, result in zip(op.outputs, results, strict=True):
+        env[symbol] = computed_array(result)
 
     # Only pairs of a result on the tape and a cotangent can be pulled back.
     def pull(cts: Sequence[Any]) -> list[Any]:
@@ -230,13 +237,11 @@ class Gradient(Operation):
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = value_of(target, env)
-            add_cotangent(
-                cts,
-                target,
-                jnp.ones_like(value)
-                if start is None
-                else jnp.reshape(jnp.asarray(value_of(start, env)), value.shape),
-            )
+            if start is None:
+                given = jnp.ones_like(value)
+            else:
+                given = jnp.reshape(jnp.asarray(value_of(start, env)), value.shape)
+            add_cotangent(cts, target, given)
         steps = []
         # Backwards over the region, from what each operation has left. None was left where no gradient
         # flows.
@@ -249,14 +254,24 @@ class Gradient(Operation):
         accumulate(steps, cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
             # What the targets do not depend on has a gradient of zeros.
-            env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+            if symbol in cts:
+                env[out] = cts[symbol]
+            else:
+                env[out] = jnp.zeros(np.shape(env[symbol]), symbol.dtype)
 
 
 def random_values(program: Program, words: Any, offset: Any, symbols: Iterable[Symbol]) -> dict[Symbol, Any]:
     """{Symbol: value} of the random operands among some Symbols."""
-    return {
-        s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"
-    }
+    found = {}
+    for symbol in symbols:
+        if symbol.kind != "random":
+            continue
+        # One Symbol stands for the seed, the others for the numbers of draws.
+        if symbol.value is None:
+            found[symbol] = words
+        else:
+            found[symbol] = offset + np.uint32(symbol.value)
+    return found
 
 
 def symbols_of(ops: Iterable[Operation]) -> list[Symbol]:

@@ -78,7 +78,7 @@ def evaluate_op_by_op(
                 _store(op, _run(op, _operands(op, known)), known)
             for symbol in last_uses.get(op, ()):
                 known.pop(symbol, None)  # so that its memory is free
-    return [known[s] if s in known else as_tensor(value_of(s, {})) for s in outputs]
+    return [_value_of(s, known) for s in outputs]
 
 
 def _last_uses(ops: Sequence[Operation], outputs: Sequence[Symbol]) -> dict[Operation, list[Symbol]]:
@@ -86,7 +86,9 @@ def _last_uses(ops: Sequence[Operation], outputs: Sequence[Symbol]) -> dict[Oper
     seen = set(outputs)
     found = {}
     for op in reversed(ops):
-        used = [*op.inputs, *op.outputs, *(op.wanted if isinstance(op, Gradient) else ())]
+        used = [*op.inputs, *op.outputs]
+        if isinstance(op, Gradient):
+            used += op.wanted
         found[op] = [symbol for symbol in dict.fromkeys(used) if symbol not in seen]
         seen.update(used)
     return found
@@ -99,15 +101,19 @@ def as_tensor(value: Any) -> Tensor:
     return wrap(value)
 
 
+def _value_of(symbol: Symbol, known: dict[Symbol, Tensor]) -> Tensor:
+    """The Tensor of a Symbol. A constant becomes one at its first use."""
+    if symbol not in known:
+        known[symbol] = as_tensor(value_of(symbol, {}))
+    return known[symbol]
+
+
 def _operands(op: Operation, known: dict[Symbol, Tensor]) -> list[Tensor]:
-    for symbol in op.inputs:
-        if symbol not in known:
-            known[symbol] = as_tensor(value_of(symbol, {}))
-    return [known[symbol] for symbol in op.inputs]
+    return [_value_of(symbol, known) for symbol in op.inputs]
 
 
 def _store(op: Operation, out: Any, known: dict[Symbol, Tensor]) -> None:
-    for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
+    for symbol, value in zip(op.outputs, op.results_of(out), strict=True):
         known[symbol] = value
 
 
@@ -142,7 +148,9 @@ def _is_of_shapes(symbol: Symbol) -> bool:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return value
 
 
 # Programs are compiled per kernel: a new one for each call would be compiled at each call.
@@ -170,10 +178,10 @@ def _run_taped(op: Operation, known: dict[Symbol, Tensor]) -> Callable[..., list
         tensors.append(wrap(held_value(tensor), stop or symbol.dtype.kind not in INEXACT))
     with enable_grad():
         out = _run(op, tensors)
-    results = list(out) if op.many else [out]
+    results = op.results_of(out)
     # The next operations must not continue this tape.
-    detached = [wrap(held_value(one)) for one in results]
-    _store(op, detached if op.many else detached[0], known)
+    for symbol, one in zip(op.outputs, results, strict=True):
+        known[symbol] = wrap(held_value(one))
 
     def pull(cotangents: list[Tensor | None]) -> list[Tensor | None]:
         pairs = [
@@ -199,7 +207,10 @@ def _pull(
     cotangents: dict[Symbol, Tensor] = {}
     for target, start in zip(gradient.targets, gradient.starts, strict=True):
         value = known[target]
-        given = ones_like(value) if start is None else known[start].reshape(list(value.shape))
+        if start is None:
+            given = ones_like(value)
+        else:
+            given = known[start].reshape(list(value.shape))
         _add(cotangents, target, given)
     for op in reversed(gradient.region):
         if op not in pulls or not any(symbol in cotangents for symbol in op.outputs):
@@ -209,8 +220,13 @@ def _pull(
             if one is not None and symbol not in gradient.ends:
                 _add(cotangents, symbol, one)
     for symbol, out in zip(gradient.wanted, gradient.outputs, strict=True):
-        known[out] = cotangents[symbol] if symbol in cotangents else zeros_like(known[symbol])
+        if symbol in cotangents:
+            known[out] = cotangents[symbol]
+        else:
+            known[out] = zeros_like(known[symbol])
 
 
 def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, new: Tensor) -> None:
-    cotangents[symbol] = cotangents[symbol] + new if symbol in cotangents else new
+    if symbol in cotangents:
+        new = cotangents[symbol] + new
+    cotangents[symbol] = new

@@ -177,10 +177,9 @@ def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
     axes = {runs[0].recorder.number_of(symbol) for symbol in runs[0].inputs}
     of_results = {node for node in unchanged if not _is_of_inputs(node, axes)}
     of_inputs = unchanged - of_results
-    candidates = [
-        (probes, _changed(of_inputs, probes, seen))
-        for probes in (_candidates(of_inputs) if of_inputs else ())
-    ]
+    candidates = []
+    if of_inputs:
+        candidates = [(probes, _changed(of_inputs, probes, seen)) for probes in _candidates(of_inputs)]
     if of_results:  # their values are not known before: one run with short lengths
         candidates.insert(0, (_SHORTEST, of_results))
     more_runs = []

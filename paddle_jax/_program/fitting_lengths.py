@@ -1,4 +1,4 @@
-"""Operands whose open lengths differ while code is recorded, and may be equal when the program runs."""
+"""Lengths that differ while code is recorded: of operands that fit when the program runs, and of branches."""
 
 from __future__ import annotations
 
@@ -54,9 +54,31 @@ def _common_lengths(symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]], 
         aval = symbol.avals[which]
         for axis, (length, n) in enumerate(zip(lengths, aval.shape, strict=True)):
             # A length of 1 fits any other one.
-            if n != 1:
-                (opened if is_length(length) else fixed).setdefault(axis - aval.ndim, n)
+            if n == 1:
+                continue
+            if is_length(length):
+                opened.setdefault(axis - aval.ndim, n)
+            else:
+                fixed.setdefault(axis - aval.ndim, n)
     return {**opened, **fixed}
 
 
-__all__ = ["fitting_operands"]
+def joined_length(yes: Any, no: Any, answers: Any) -> Any:
+    """Two values of a number that is one of two pairs: those of the branches taken, but different ones where
+    the branches differ."""
+    first = no[0]
+    if answers[0]:
+        first = yes[0]
+    taken = no
+    other = yes
+    if answers[1]:
+        taken = yes
+        other = no
+    second = taken[1]
+    # Equal values would look like a fixed number. Any other value that a branch gives shows that it varies.
+    if second == first:
+        second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
+    return first, second
+
+
+__all__ = ["fitting_operands", "joined_length"]

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from paddle_jax._core.base.dtype import DType
 
 
+def _length(size: Any) -> int:
+    """A length that is given, -1 for one that is not known."""
+    if size is None or size < 0:
+        return -1
+    return int(size)
+
+
 class InputSpec:
     """Describes a Tensor that is not there yet.
 
@@ -49,7 +56,7 @@ class InputSpec:
                     f"InputSpec: shape: got {size!r} for axis {axis}; "
                     "it must be an int, or None for a length that is not known"
                 )
-        self.shape: tuple[int, ...] = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
+        self.shape: tuple[int, ...] = tuple(map(_length, shape))
         self.dtype: DType | None = None if dtype is None else dtypes.convert(dtype)
         self.name = name
         self.stop_gradient = stop_gradient

@@ -26,13 +26,14 @@ from paddle_jax._core.tensors.held_values import (
     held_value,
     holds_symbol,
     plain_shape,
+    unwrap,
 )
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import without_recording
 from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.export_rules import ExportRules
-from paddle_jax._program.fitting_lengths import fitting_operands
+from paddle_jax._program.fitting_lengths import fitting_operands, joined_length
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorded_gradients import recorded_gradients
@@ -215,11 +216,10 @@ class LengthRecorder(Recorder):
         if symbol not in self.guesses:
             # None until it is computed, so that a guess which needs itself ends.
             self.guesses[symbol] = None
-            if symbol.op is not None:
-                computed = self._computed(symbol, self._guess_if_whole)
-            else:
-                computed = None
-            self.guesses[symbol] = self._hints_of(symbol) if computed is None else computed
+            guess = symbol.op and self._computed(symbol, self._guess_if_whole)
+            if guess is None:
+                guess = self._hints_of(symbol)
+            self.guesses[symbol] = guess
         return self.guesses[symbol]
 
     def _guess_if_whole(self, symbol: Symbol) -> Any:
@@ -239,7 +239,9 @@ class LengthRecorder(Recorder):
         """The two values of a length that depends on the values of these operands."""
         # `masked_select` and `nonzero` of one mask count the same elements, and code joins what they give.
         mask = next((one for one in symbols if one.dtype.kind == "b"), None)
-        return self._hints(len(self.numbered) if mask is None else self.number_of(mask))
+        if mask is None:
+            return self._hints(len(self.numbered))
+        return self._hints(self.number_of(mask))
 
     def _hints_of(self, symbol: Symbol) -> tuple[np.ndarray, np.ndarray]:
         """Values for a Tensor of sizes that nothing is known of."""
@@ -284,7 +286,7 @@ class LengthRecorder(Recorder):
             # The arrays are small and known, so they are computed at once, also inside of a trace.
             with without_recording(), jax.ensure_compile_time_eval():
                 out = kernel.fn(*[jax.numpy.asarray(one[which]) for one in operands])
-            results.append(np.asarray(out[position] if isinstance(out, tuple | list) else out))
+            results.append(np.asarray(op.results_of(out)[position]))
         return results
 
     def _constant_values(self, symbol: Symbol) -> list[np.ndarray] | None:
@@ -294,7 +296,7 @@ class LengthRecorder(Recorder):
             return None
         if ls.is_length(value) or isinstance(value, list):
             return [np.asarray(ls.substitute(value, which), symbol.dtype) for which in (0, 1)]
-        array = to_numpy(to_array(held_value(value) if isinstance(value, Tensor) else value))
+        array = to_numpy(to_array(unwrap(value)))
         return [array, array]
 
     def tensor_of(self, value: Any, dtype: Any = None) -> Tensor:
@@ -302,8 +304,14 @@ class LengthRecorder(Recorder):
         # Numbers and Tensors in one list, as in `paddle.full([x.shape[0], n])`: each becomes a Variable of
         # its own.
         if isinstance(value, list | tuple) and any(isinstance(t, Tensor) for t in tensors_in(value)):
-            parts = [item if isinstance(item, Tensor) else self.tensor_of(item, dtype) for item in value]
-            return stack([part if dtype is None else part.astype(np.dtype(dtype).name) for part in parts])
+            parts = []
+            for item in value:
+                if not isinstance(item, Tensor):
+                    item = self.tensor_of(item, dtype)
+                if dtype is not None:
+                    item = item.astype(np.dtype(dtype).name)
+                parts.append(item)
+            return stack(parts)
         value = ls.listed(value)
         plain = np.asarray(ls.substitute(value, 0))
         if dtype is None:
@@ -609,7 +617,9 @@ class LengthRecorder(Recorder):
         # two inputs are added.
         alike = Call(call.kernel, call.attrs, call.shapes, call.dtypes, by_value=True)
         likely = alike.lengths(inferred.avals)
-        return shapes, equal_ones(inferred, [call.shapes, call.attrs or ()]) if likely is None else likely
+        if likely is None:
+            likely = equal_ones(inferred, [call.shapes, call.attrs or ()])
+        return shapes, likely
 
     def add(
         self,
@@ -684,7 +694,7 @@ class LengthRecorder(Recorder):
         shapes = [[], []]
         for axis in range(yes[0].ndim):
             # Per axis: a length in which the branches differ varies.
-            first, second = _joined_length([a.shape[axis] for a in yes], [a.shape[axis] for a in no], answers)
+            first, second = joined_length([a.shape[axis] for a in yes], [a.shape[axis] for a in no], answers)
             shapes[0].append(first)
             shapes[1].append(second)
         pair = tuple([aval_of(tuple(shape), yes[0].dtype) for shape in shapes])
@@ -704,7 +714,8 @@ class LengthRecorder(Recorder):
                 # A length that varies may have two equal values, such as that of the last piece.
                 others = [a.shape[axis] + ls.is_length(lengths[axis]) for a in after]
                 changed = [n for n in others if n != shapes[0][axis]]
-                shapes[1][axis] = changed[-1] if changed else shapes[1][axis]
+                if changed:
+                    shapes[1][axis] = changed[-1]
         pair = tuple([aval_of(tuple(shape), before[0].dtype) for shape in shapes])
         if pair == tuple(before):
             return before
@@ -715,7 +726,7 @@ class LengthRecorder(Recorder):
         in both branches, or before and after a step."""
         symbol = self.symbol(tensor)
         # The dtype of the Variable decides the kind of number: code tests `type(n) is int`.
-        pair = _joined_length(ls.values_of(yes), ls.values_of(no), answers)
+        pair = joined_length(ls.values_of(yes), ls.values_of(no), answers)
         if symbol.dtype.kind == "b":
             kind = bool
         elif symbol.dtype.kind == "f":
@@ -727,18 +738,6 @@ class LengthRecorder(Recorder):
             first += self.turn
             second += self.turn
         return ls.number((first, second), ("item", self.number_of(symbol), 0))
-
-
-def _joined_length(yes: Any, no: Any, answers: Any) -> Any:
-    """Two values of a number that is one of two pairs: those of the branches taken, but different ones where
-    the branches differ."""
-    first = (yes if answers[0] else no)[0]
-    taken, other = (yes, no) if answers[1] else (no, yes)
-    second = taken[1]
-    # Equal values would look like a fixed number. Any other value that a branch gives shows that it varies.
-    if second == first:
-        second = next((n for n in (other[1], other[0], taken[0]) if n != first), first)
-    return first, second
 
 
 def _default_dtype(array: np.ndarray) -> Any:

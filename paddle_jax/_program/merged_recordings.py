@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.length_expressions import leaves_of
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
 from paddle_jax._core.ops.op import Op, freeze
-from paddle_jax._core.tensors.held_values import held_value
-from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax._core.tensors.held_values import unwrap
 from paddle_jax._program.export_errors import GIVE_LENGTHS, NeedsConversion, NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, is_uniform
 
@@ -235,7 +235,7 @@ class Merge:
             return ls.listed(self.agreed("a number", list(map(freeze, values))))
         if any(ls.is_length(v) or isinstance(v, list | Filled) for v in values):
             raise NeedsConversion(f"it uses different tensors for different lengths; {GIVE_LENGTHS}")
-        arrays = [to_numpy(to_array(held_value(v) if isinstance(v, Tensor) else v)) for v in values]
+        arrays = [to_numpy(to_array(unwrap(v))) for v in values]
         return self.array(arrays, shape)
 
     def array(self, arrays: list[np.ndarray], shape: list[Any]) -> Any:
@@ -264,10 +264,10 @@ class Merge:
         """The Steps of the operations in all runs."""
         steps = []
         # Side by side, operation by operation: one more in any recording is found at once.
-        for position in range(max(map(len, columns))):
-            ops = [ops[position] if position < len(ops) else None for ops in columns]
+        # A recording that has ended gives None.
+        for ops in itertools.zip_longest(*columns):
             location = self.recording.locations.get(ops[0])
-            names = dict.fromkeys("nothing" if op is None else op.name for op in ops)
+            names = dict.fromkeys(getattr(op, "name", "nothing") for op in ops)
             if len(names) > 1:
                 raise NeedsConversion(
                     f"it runs {' or '.join(names)}, depending on lengths; {GIVE_LENGTHS}", location

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.symbol import Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Operation:
@@ -59,6 +62,12 @@ class Operation:
             return {}
         op, _, values = self.kernel.declaration
         return dict(zip(op.attrs, values, strict=True))
+
+    def results_of(self, out: Any) -> Sequence[Any]:
+        """What the kernel gave as a sequence: one with a single result gives it alone."""
+        if self.many:
+            return out
+        return (out,)
 
     def __repr__(self) -> str:
         inputs = ", ".join(map(type_text, self.inputs))

@@ -115,8 +115,9 @@ def recorded_gradients(
     # well.
     with mode(), swapped_attributes(local.ctx, amp=None):
         for output, start in zip(outputs, starts, strict=True):
-            first = ExportRules.ones(output) if start is None else start
-            _add(cotangents, recorder.symbol(output), first)
+            if start is None:
+                start = ExportRules.ones(output)
+            _add(cotangents, recorder.symbol(output), start)
         # Operations are in the order of their dependence, so each one has all its cotangents when its turn
         # comes.
         leading = set(ops)
@@ -132,8 +133,9 @@ def recorded_gradients(
 
 
 def _add(cotangents: dict[Symbol, Tensor], symbol: Symbol, cotangent: Tensor) -> None:
-    before = cotangents.get(symbol)
-    cotangents[symbol] = cotangent if before is None else before + cotangent
+    if symbol in cotangents:
+        cotangent = cotangents[symbol] + cotangent
+    cotangents[symbol] = cotangent
 
 
 def _pull(

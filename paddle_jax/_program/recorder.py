@@ -701,7 +701,10 @@ def data(
             "that is not known yet"
         )
     # An input has two shapes, one for each probe of its unknown lengths.
-    np_dtype = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
+    if dtype is None:
+        np_dtype = dtypes.default().np
+    else:
+        np_dtype = dtypes.convert(dtype).np
     program = recorder.program
     declared = variable(Symbol(probe_avals(shape, np_dtype), "data", program, name))
     program.data[name] = declared

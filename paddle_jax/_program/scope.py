@@ -142,7 +142,9 @@ def value_in(scope: Scope | None, name: str) -> Tensor:
 def put_into(scope: Scope | None, name: str, value: Any, avals: Any) -> None:
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
     # Given values are copied, so that a change of the caller's array does not reach the Scope.
-    array = to_numpy(computed_array(value) if isinstance(value, Tensor) else value)
+    if isinstance(value, Tensor):
+        value = computed_array(value)
+    array = to_numpy(value)
     if array.shape != avals[0].shape:
         raise ValueError(
             f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}"

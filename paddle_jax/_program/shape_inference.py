@@ -109,8 +109,15 @@ def _traced(
         out = jax.eval_shape(fn, *structs)
     except Exception as error:
         raise (found := translate(kernel.name, structs, error, kernel)) from cause_for(found, error)
-    many = type(out) if type(out) in (tuple, list) else None
-    return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
+    many, results = _as_results(out)
+    return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in results])
+
+
+def _as_results(out: Any) -> tuple[type | None, Sequence[Any]]:
+    """(tuple, list or None, all results) of what a kernel gave: one with a single result gives it alone."""
+    if type(out) in (tuple, list):
+        return type(out), out
+    return None, (out,)
 
 
 def _both(kernel: Kernel, first: tuple[Aval, ...], second: tuple[Aval, ...]) -> Inferred:
@@ -193,9 +200,9 @@ def is_shape(kernel: Kernel) -> bool:
 
 def of_shape(kernel: Kernel, shape: Sequence[int]) -> np.ndarray:
     """What such a kernel gives for a shape."""
-    return np.asarray(
-        shape if kernel.declaration[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64
-    )
+    if kernel.declaration[0].name == "shape":
+        return np.asarray(shape, np.int64)
+    return np.asarray(int(np.prod(shape, dtype=np.int64)), np.int64)
 
 
 def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
@@ -224,7 +231,7 @@ def _fold(kernel: Kernel, symbols: Sequence[Symbol], found: Inferred) -> None:
         # Inside a trace of the caller, too, these values have to be numbers at once.
         with eager_evaluation():
             out = kernel.fn(*map(jnp.asarray, values))
-        results.append([np.asarray(o) for o in (out if found.many else (out,))])
+        results.append([np.asarray(o) for o in _as_results(out)[1]])
     found.known = list(zip(*results, strict=True))
 
 
@@ -314,8 +321,7 @@ def _sampled(kernel: Kernel, symbols: Sequence[Any]) -> Inferred:
         except Exception as refused:
             errors.append(refused)
             continue
-        many = type(out) if type(out) in (tuple, list) else None
-        runs.append((many, out if many else (out,)))
+        runs.append(_as_results(out))
     # No sample fits: the error of the first one names what the kernel wants.
     if not runs:
         raise errors[0]
@@ -360,7 +366,7 @@ def _value_for(symbol: Any, length: int) -> Any:
         return known
     with eager_evaluation():
         out = operation.kernel.fn(*map(jnp.asarray, values))
-    return np.asarray(out[operation.outputs.index(symbol)] if isinstance(out, tuple | list) else out)
+    return np.asarray(operation.results_of(out)[operation.outputs.index(symbol)])
 
 
 def _count(shape: Sequence[int]) -> np.ndarray:
@@ -378,7 +384,13 @@ def _more(shape: Sequence[int]) -> np.ndarray:
 
 def _zeros_and(size: int) -> Callable[[Sequence[int]], np.ndarray]:
     """Zeros, and a number without axes that is a possible size."""
-    return lambda shape: np.zeros(shape) if shape else np.asarray(size)
+
+    def make(shape: Sequence[int]) -> np.ndarray:
+        if shape:
+            return np.zeros(shape)
+        return np.asarray(size)
+
+    return make
 
 
 _SAMPLES = (np.zeros, _count, _mixed, _more, _zeros_and(4), _zeros_and(5))

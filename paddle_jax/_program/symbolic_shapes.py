@@ -82,7 +82,10 @@ class Call:
         made = self.kernel.declaration
         if made is None:
             return None
-        attrs = dict(zip(made[0].attrs, made[2] if self.attrs is None else self.attrs, strict=True))
+        values = made[2]
+        if self.attrs is not None:
+            values = self.attrs
+        attrs = dict(zip(made[0].attrs, values, strict=True))
         # A cut by integers and slices alone: the attributes have the lengths of the slices as expressions.
         if made[0].name == "take_index" and not made[1][-1]:
             return [[self._marked(n) for n in self._cut(attrs["axes"])]]
@@ -121,8 +124,13 @@ class Call:
             size = (size,) * (len(shape) - 2)
         if len(size) != len(shape) - 2:
             return None
-        for axis, n in enumerate(size, 1 if attrs.get("data_format", "NCHW")[-1] == "C" else 2):
-            shape[axis] = shape[axis] if n is None else n
+        first_axis = 2
+        if attrs.get("data_format", "NCHW")[-1] == "C":
+            first_axis = 1
+        for axis, n in enumerate(size, first_axis):
+            # None keeps the length.
+            if n is not None:
+                shape[axis] = n
         # The positions of the maxima are a second result.
         count = 2 if attrs.get("return_mask") else 1
         return [[self._marked(n) for n in shape]] * count
@@ -139,9 +147,14 @@ class Call:
         for kind in axes:
             # In the order of the axes of the operand.
             # "n" is a new axis; an integer "i" takes an axis away; "s" has the length of its slice.
-            length = 1 if kind[0] == "n" else next(lengths)
-            if kind[0] != "i":
-                found.append(kind[1] if kind[0] == "s" else length)
+            if kind[0] == "n":
+                found.append(1)
+                continue
+            length = next(lengths)
+            if kind[0] == "s":
+                found.append(kind[1])
+            elif kind[0] != "i":
+                found.append(length)
         return found
 
     def lengths(self, avals: list[Any]) -> Any:
@@ -232,7 +245,9 @@ def results_of_both(first: Kernel, second: Kernel, operands: Sequence[Any], call
     if second is first and operands[0] == operands[1]:
         # With equal operands the second trace would repeat the first.
         return many, outs, outs
-    others = None if call is None else call.second(outs)
+    others = None
+    if call is not None:
+        others = call.second(outs)
     if others is None:
         others = results_of(second, operands[1])[1]
     return many, outs, others
@@ -315,9 +330,10 @@ def _expression(dim: Any, names: list[Any]) -> Any:
                 return None
             for _ in range(power):
                 product = ex.binary("mul", product, part, True)
-        total = ex.add(
-            total, ex.multiply(product, factor) if isinstance(product, tuple) else product * factor
-        )
+        if isinstance(product, tuple):
+            total = ex.add(total, ex.multiply(product, factor))
+        else:
+            total = ex.add(total, product * factor)
     return total
 
 

@@ -259,8 +259,11 @@ class PersistentVariable(Variable):
         # Two programs may have Variables of one name. Only the one that the Program knows has a current
         # Symbol there.
         recorder = local.ctx.frame
-        is_recorded = recorder.recording and recorder.program.vars.get(self.name) is self
-        return (recorder.program if is_recorded else self._program).symbol_of(self)
+        if recorder.recording and recorder.program.vars.get(self.name) is self:
+            program = recorder.program
+        else:
+            program = self._program
+        return program.symbol_of(self)
 
     def _set(self, symbol: Symbol) -> None:
         if not isinstance(symbol, Symbol):
@@ -269,7 +272,11 @@ class PersistentVariable(Variable):
                 "use global_scope().find_var(name).get_tensor().set"
             )
         recorder = local.ctx.frame
-        (recorder.program if recorder.recording else self._program).write(self, symbol)
+        if recorder.recording:
+            program = recorder.program
+        else:
+            program = self._program
+        program.write(self, symbol)
 
     _raw = property(_get, _set)
     is_data = False

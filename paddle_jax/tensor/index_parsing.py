@@ -19,8 +19,8 @@ from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import expression_of, extreme, has_lengths, is_length, select
-from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES, Symbol
-from paddle_jax._core.tensors.held_values import element_count, held_value, numpy_dtype
+from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
+from paddle_jax._core.tensors.held_values import element_count, holds_abstract, holds_symbol, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax.tensor.search import nonzero
 
@@ -167,7 +167,9 @@ def dtype_of(item: Any) -> np.dtype:
 
 
 def _traced(item: Any) -> bool:
-    return isinstance(held_value(item) if isinstance(item, Tensor) else item, ABSTRACT_TYPES)
+    if isinstance(item, Tensor):
+        return holds_abstract(item)
+    return isinstance(item, ABSTRACT_TYPES)
 
 
 def _outside(low: int, high: int, axis: int, length: int) -> IndexError:
@@ -199,7 +201,7 @@ def add_int(found: Parsed, item: Any, axis: Any, length: Any) -> int:
             found.axes.append(("i",))
             return 1
     if type(item) is not int and _traced(item):
-        if type(held_value(item) if isinstance(item, Tensor) else item) is Symbol:
+        if isinstance(item, Tensor) and holds_symbol(item):
             # A Symbol: the choice by sign becomes operations of the program.
             found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
         else:

@@ -7,6 +7,7 @@ A Tensor holds a jax array, a `LazyArray`, a tracer, a `Symbol` of a static prog
 | `numpy_dtype`, `plain_shape`, `element_count` | dtype and lengths, without Paddle's classes round them |
 | `holds_tracer`, `holds_symbol`, `holds_abstract`, `holds_uninitialized` | the kind of value |
 | `held_value` | the value as it is: to recognize it or to look at its kind |
+| `unwrap` | the same for a Tensor or anything else |
 | `held_symbol` | the Symbol of a Variable |
 | `computed_array` | the array; runs pending operations |
 | `read_raw` (tensor.py) | the value to compute with: a Capture makes it an input of its program |
@@ -73,6 +74,13 @@ def held_value(tensor: Tensor) -> Any:
     It runs no operation, and no Frame hears of it. To compute with the value, use `read_raw`.
     """
     return tensor._raw
+
+
+def unwrap(value: Any) -> Any:
+    """What a Tensor holds, as `held_value`; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value._raw
+    return value
 
 
 def held_symbol(variable: Tensor) -> Symbol:

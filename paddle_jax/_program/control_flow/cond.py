@@ -173,7 +173,10 @@ def _select(
     start = generator._offset
     first_inside = local.ctx.frame.symbol_count()
     # Code that users pass to `cond` themselves may change objects as it likes, as in Paddle.
-    roots_of_codes: list[Sequence[Any]] = [() if explicit else (*roots, code) for code in codes]
+    if explicit:
+        roots_of_codes: list[Sequence[Any]] = [()] * len(codes)
+    else:
+        roots_of_codes = [(*roots, code) for code in codes]
     # What a branch does to lists and dicts becomes a part of what it gives.
     with_contents = [_with_contents(code, containers) for code in codes]
     stores = [container.store for container in containers]
@@ -513,8 +516,11 @@ class BranchJoin:
             sources = [v.outside() for v in defined if isinstance(v, Leaf)]
             output.possible_sources = [tensor for tensor in sources if tensor is not None]
             return output
+        kind = "type"
         # None on one side is a missing value.
-        raise _mismatch(name, defined, "make it a Tensor in all", "structure" if None in defined else "type")
+        if None in defined:
+            kind = "structure"
+        raise _mismatch(name, defined, "make it a Tensor in all", kind)
 
     def _is_everywhere(self, tensor: Tensor, defined: Sequence[Any]) -> bool:
         """Whether all branches give this Tensor from outside."""
@@ -531,7 +537,12 @@ class BranchJoin:
             raise _mismatch(name, defined, "make it one kind of number in all", "type")
         shape, dtype = common_type(name, defined)
         # The fill is never read: whoever uses the variable is refused (`on_undefined`), or runs eagerly.
-        picks = [(undefined_fill(dtype),) if isinstance(v, Undefined) else pick_of(v, dtype) for v in values]
+        picks = []
+        for value in values:
+            if isinstance(value, Undefined):
+                picks.append((undefined_fill(dtype),))
+            else:
+                picks.append(pick_of(value, dtype))
         is_undefined_somewhere = len(defined) < len(values)
         are_numbers = not self.explicit and all(map(is_number, values))
         output = Output(

@@ -202,8 +202,10 @@ def number_of_branches(number: Any, test: Any, yes: Any, no: Any, first_inside: 
     ends = []
     for end, name in enumerate(("min", "max")):
         one, other = [_bound_outside(ls.expression_of(choice), end, first_inside) for choice in (yes, no)]
-        is_known = one is not None and other is not None
-        ends.append(ex.binary(name, one, other, True) if is_known else None)
+        if one is None or other is None:
+            ends.append(None)
+        else:
+            ends.append(ex.binary(name, one, other, True))
     return ls.number(number.pair, ("counter", number.node[1], tuple(ends)))
 
 

@@ -38,6 +38,7 @@ from paddle_jax._core.tensors.held_values import (
     numpy_dtype,
     plain_shape,
     replace_held,
+    unwrap,
 )
 from paddle_jax._core.tensors.random import default_generator
 from paddle_jax._core.tensors.tensor import Tensor, raw_for_trace, wrap
@@ -163,9 +164,7 @@ def picked_array(pick: Pick, arrays: Sequence[jax.Array], like: Any) -> jax.Arra
 
 def is_traced(value: Any) -> bool:
     """Whether a value is known to the compiled program only, or to the one that is being recorded."""
-    return isinstance(held_value(value) if isinstance(value, Tensor) else value, ABSTRACT_TYPES) or is_length(
-        value
-    )
+    return isinstance(unwrap(value), ABSTRACT_TYPES) or is_length(value)
 
 
 @dataclasses.dataclass(slots=True, eq=False)

@@ -386,8 +386,15 @@ class Rows:
     @classmethod
     def _of(cls, kind: Any, parts: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rows:
         """The Rows of `kind(*args)`. parts: the Tensors and Rows among the arguments."""
-        rows = [t.row if isinstance(t, cls) else t.__getitem__ for t in parts]
-        tensors = [tensor for t in parts for tensor in (t.tensors if isinstance(t, cls) else [t])]
+        rows = []
+        tensors = []
+        for part in parts:
+            if isinstance(part, cls):
+                rows.append(part.row)
+                tensors += part.tensors
+            else:
+                rows.append(part.__getitem__)
+                tensors.append(part)
         if kind is enumerate:
             # By position, by keyword, or 0.
             start = (*args[1:], *kwargs.values(), 0)[0]
@@ -579,7 +586,9 @@ def assert_stmt(test: Any, message: Callable[[], Any] | None) -> None:
         local.ctx.frame.emit_assertion(lambda: check(truth(test), _assertion_error(message)))
     elif not test:
         # Without a message Python raises the class alone.
-        raise AssertionError(*([message()] if message is not None else []))
+        if message is None:
+            raise AssertionError
+        raise AssertionError(message())
 
 
 def _assertion_error(message: Callable[[], Any] | None) -> Exception:

@@ -423,16 +423,16 @@ class _Loop:
             frame.restart_names(name_counts)  # what each pass makes has the names of the first
             # The number of the step comes first.
             inputs = [counter, *self.state.carried()]
-            if self.length is not None:
-                tested = None
-            else:
+            tested = None
+            drawn = 0
+            if self.length is None:
                 tested = self._run_test(inputs)
-            if tested is not None:
-                generator._offset = start + tested.drawn
+                drawn = tested.drawn
+                generator._offset = start + drawn
             step = self._region(self._advance, inputs)
             if not self._adapt(step):
                 # Numbers drawn by one step of test and body: each step has its own by its number.
-                generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
+                generator._offset = start + drawn + step.drawn
                 return tested, step
         raise Unsupported(
             "the variables of a loop over a tensor change in each step; "

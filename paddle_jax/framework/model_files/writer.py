@@ -11,7 +11,7 @@ import numpy as np
 from paddle_jax._core.lazy.lengths import Length, has_lengths, is_length
 from paddle_jax._core.lazy.symbol import Symbol
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
-from paddle_jax._core.tensors.held_values import held_value
+from paddle_jax._core.tensors.held_values import unwrap
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, flat_numbers
@@ -290,7 +290,7 @@ class _BlockWriter:
 
 
 def _array(constant: Any) -> np.ndarray:
-    return to_numpy(to_array(held_value(constant) if isinstance(constant, Tensor) else constant))
+    return to_numpy(to_array(unwrap(constant)))
 
 
 __all__ = ["write"]
