@@ -94,9 +94,14 @@ def _check(owner: str, learning_rate: Any, **numbers: Any) -> None:
         raise ValueError(f"{owner}: learning_rate: got None; pass a float or an LRScheduler.")
     for name, value in numbers.items():
         # The betas have an upper bound as well.
-        beta = name.startswith("beta")
-        if not (0 <= value < 1 if beta else value >= 0):
-            raise ValueError(f"{owner}: {name}: got {value}; it must be {BETA if beta else 'at least 0'}.")
+        if name.startswith("beta"):
+            is_allowed = 0 <= value < 1
+            allowed = BETA
+        else:
+            is_allowed = value >= 0
+            allowed = "at least 0"
+        if not is_allowed:
+            raise ValueError(f"{owner}: {name}: got {value}; it must be {allowed}.")
 
 
 class NAdam(Optimizer):
@@ -148,8 +153,10 @@ class NAdam(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot: str, settings: dict[str, Any]) -> tuple[tuple[int, ...] | None, float, Any]:
+        if slot in ("moment1", "moment2"):
+            return (), 0.0, None
         # The powers and products start at 1.
-        return (), 0.0 if slot.startswith("moment") and slot != "momentum_decay_pow" else 1.0, None
+        return (), 1.0, None
 
     def _hyper(self, settings: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         names = ("beta1", "beta2", "epsilon", "momentum_decay")

@@ -42,8 +42,14 @@ class ByParameter:
         self, group: _Group, active: list[Tensor], owned: dict[int, Any] | None, clip: GradClip | None
     ) -> None:
         """Updates parameters of a group one after the other with what the class defines."""
-        pairs = [(p, p._grad if owned is None else owned[id(p)]) for p in active]
-        self._update_pairs(pairs, group.settings if isinstance(self._param_groups[0], dict) else None, clip)
+        if owned is None:
+            pairs = [(p, p._grad) for p in active]
+        else:
+            pairs = [(p, owned[id(p)]) for p in active]
+        settings = None
+        if isinstance(self._param_groups[0], dict):
+            settings = group.settings
+        self._update_pairs(pairs, settings, clip)
 
     def _update_pairs(
         self, pairs: list[tuple[Tensor, Tensor]], settings: dict[str, Any] | None, clip: GradClip | None
@@ -112,7 +118,8 @@ class ByParameter:
         owner = self._owner_of(param)
         states = {slot: self._get_accumulator(slot, owner) for slot in self._slots}
         # With a float32 copy the parameter itself is only written.
-        states |= {} if owner is param else {"master": owner}
+        if owner is not param:
+            states["master"] = owner
         facts = {
             name: column
             for name, column in self._facts([param], settings).items()
@@ -162,13 +169,15 @@ class ByParameter:
             wide = "float32"
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
-            self._add_accumulator(
-                slot,
-                p,
-                wide if dtype is None else np.dtype(dtype).name,
-                fill,
-                [1] if lead is None else [*lead, *p.shape],
-            )
+            if dtype is None:
+                name = wide
+            else:
+                name = np.dtype(dtype).name
+            if lead is None:
+                shape = [1]
+            else:
+                shape = [*lead, *p.shape]
+            self._add_accumulator(slot, p, name, fill, shape)
 
     def _finish_update(self, block: Any, parameters_and_grads: Any) -> None:
         """Called after all parameters of a group have been updated."""
@@ -180,7 +189,9 @@ class ByParameter:
             if name not in ("params", "learning_rate", "grad_clip") and hasattr(self, f"_{name}"):
                 # The usual value is kept, as another group may not set one.
                 usual = self._settings_of_all.setdefault(name, getattr(self, f"_{name}"))
-                setattr(self, f"_{name}", usual if value is None else value)
+                if value is None:
+                    value = usual
+                setattr(self, f"_{name}", value)
         return parameters["params"]
 
     def _create_regularization_of_grad(
@@ -191,7 +202,9 @@ class ByParameter:
         decay = getattr(param, "regularizer", None) or regularization
         if grad is None or decay is None:
             return grad
-        return grad + (sign(param) if isinstance(decay, L1Decay) else param) * decay._coeff
+        if isinstance(decay, L1Decay):
+            param = sign(param)
+        return grad + param * decay._coeff
 
     # states -------------------------------------------------------------------------------------------------
 
@@ -220,7 +233,9 @@ class ByParameter:
         slot = self._slot_name(name)
         of_name = self._own_states.setdefault(slot, {})
         if param.name not in of_name:
-            state = full(list(param.shape) if shape is None else shape, fill_value, dtype or param.dtype)
+            if shape is None:
+                shape = list(param.shape)
+            state = full(shape, fill_value, dtype or param.dtype)
             state.name = self._own_name(slot, param.name)
             state.persistable = True
             # A state that was loaded before it was made.

@@ -53,9 +53,11 @@ def split(whole: jax.Array, like: Sequence[jax.Array], flat: bool) -> list[jax.A
 
 def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax.Array:
     """The state of one parameter in that of its flat stack."""
-    # One number for all parameters, or one for each.
     if value.shape[1] == 1:
-        return value[row if len(value) > 1 else 0]
+        # One number for all parameters, or one for each.
+        if len(value) == 1:
+            return value[0]
+        return value[row]
     # The place of the parameter is the sum of those before.
     start = sum(element_count(p) for p in params[:row])
     return value[0, start : start + element_count(params[row])].reshape(plain_shape(params[row]))

@@ -138,7 +138,10 @@ class Lamb(Optimizer):
         adapt = (size > 0) & (length > 0)
         # Paddle adapts only parameters that decay, unless always_adapt is set.
         if not always:
-            adapt = adapt & (rule_decay > 0 if rule_decay is not None else False)
+            if rule_decay is None:
+                adapt = jnp.zeros_like(adapt)
+            else:
+                adapt = adapt & (rule_decay > 0)
         step = step * jnp.where(adapt, size / jnp.where(length > 0, length, 1), 1)
         powers = {name: s[name] * beta for name, beta in (("beta1_pow_acc", beta1), ("beta2_pow_acc", beta2))}
         return p - lr * step, {"moment1": first, "moment2": second, **powers}

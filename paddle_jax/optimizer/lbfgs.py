@@ -160,11 +160,10 @@ class LBFGS(Optimizer):
         one. The state changes point its end."""
         past = self._past | {"n_iter": self._past["n_iter"] + 1}
         new, (direction, slope, reach) = self._direction(start.grad, past)
-        rate = self.get_lr() * (
-            # Without a history the gradient says nothing about the length of a step, so the first one is
-            # short.
-            min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0
-        )
+        rate = self.get_lr()
+        # Without a history the gradient says nothing about the length of a step, so the first one is short.
+        if past["n_iter"] == 1:
+            rate *= min(1.0, 1.0 / float(jnp.abs(start.grad).sum()))
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
         point = start
         used = 0
@@ -277,7 +276,9 @@ class LBFGS(Optimizer):
                 "ro": [wrap(history["ro"][i]) for i in oldest_first],
             }
         # Before the first step there is nothing to save, as in Paddle.
-        return {"state": state if self._past["n_iter"] else {}}
+        if not self._past["n_iter"]:
+            state = {}
+        return {"state": state}
 
     def set_state_dict(self, state_dict: StateDict) -> None:
         """Takes over a state made by `state_dict()`."""

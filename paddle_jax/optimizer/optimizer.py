@@ -459,7 +459,9 @@ class Optimizer(ByParameter, States):
         # Only the rows that were used.
         if type(grad) is RowsGrad:
             return grad.rows().operands()
-        return all_rows(zeros_for(group, held_value(stack.params[0])) if grad is None else read_raw(grad))
+        if grad is None:
+            return all_rows(zeros_for(group, held_value(stack.params[0])))
+        return all_rows(read_raw(grad))
 
     def _masked_work(
         self, group: _Group, active: dict[int, Tensor], grads: dict[int, Any] | None
@@ -544,19 +546,17 @@ class Optimizer(ByParameter, States):
         else:
             traits = None
         tables = [p for p in params if id(p) in group.tables and self._is_lazy(p, group)]
-        if tables:
-            others = [p for p in params if not any(p is table for table in tables)]
-        else:
-            others = params
+        others = [p for p in params if not any(p is table for table in tables)]
         parts = [*chunks(others, traits), *[([table], False) for table in tables]]
         for same, flat in parts:
             columns = self._columns(same[:1] if flat else same, group.settings)
             is_table = any(same[0] is table for table in tables)
             stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat, is_table)
-            stack.state |= {
-                slot: wrap(value)
-                for slot, value in (stack.moved(states) if states else self._loaded(stack)).items()
-            }
+            if states:
+                earlier = stack.moved(states)
+            else:
+                earlier = self._loaded(stack)
+            stack.state |= {slot: wrap(value) for slot, value in earlier.items()}
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
@@ -614,9 +614,9 @@ class Optimizer(ByParameter, States):
         layout = layout_of(param)
         if layout is None or lead is None:
             return replicated(layout)
-        return with_leading_axes(
-            layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead)
-        )
+        if self._shard_fn is not None:
+            layout = self._shard_fn(slot, param)
+        return with_leading_axes(layout, 1 + len(lead))
 
     def _create_param_lr(self, param_and_grad: Any) -> Tensor:
         return wrap(jnp.float32(self.get_lr() * param_and_grad[0].optimize_attr["learning_rate"]))

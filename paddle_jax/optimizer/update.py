@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 def _wide(grads: Sequence[Any], dtype: Any, form: Any) -> jax.Array:
     """The gradients of a stack as one array. Those of some rows of a table are (gradients, row numbers)."""
-    return _stacked(grads[:1] if form is ROWS else grads, dtype, form)
+    if form is ROWS:
+        grads = grads[:1]
+    return _stacked(grads, dtype, form)
 
 
 def _column(vector: jax.Array, like: jax.Array) -> jax.Array:
@@ -87,12 +89,12 @@ def compiled(
             for p, g, form in zip(params, grads, where, strict=True)
         ]
         wide = _clipped(clip, wide, extras, scale, params, where)
-        results = [
-            _of_rows(rule, settings, *each, lr, skip, given[1])
-            if form is ROWS
-            else _one(rule, settings, *each, form, lr, skip)
-            for given, form, *each in zip(grads, where, state, params, wide, extras, strict=True)
-        ]
+        results = []
+        for given, form, *each in zip(grads, where, state, params, wide, extras, strict=True):
+            if form is ROWS:
+                results.append(_of_rows(rule, settings, *each, lr, skip, given[1]))
+            else:
+                results.append(_one(rule, settings, *each, form, lr, skip))
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return (
             [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
@@ -102,9 +104,10 @@ def compiled(
         with without_inner_jit():
             return update(*arguments, **named)
 
-    return InterruptSafeCall(
-        interrupt_safe_jit(traced if is_loop_free(rule) else update, donate_argnums=0), "optimizer"
-    )
+    function = update
+    if is_loop_free(rule):
+        function = traced
+    return InterruptSafeCall(interrupt_safe_jit(function, donate_argnums=0), "optimizer")
 
 
 def _one(
@@ -245,7 +248,9 @@ def _ruled(
         for name, value in settings.items()
     }
     new, slots = rule(param, grad, slots, rate, **numbers, **marks)
-    return new, {**slots, "master": new} if "master" in old else slots
+    if "master" in old:
+        slots = {**slots, "master": new}
+    return new, slots
 
 
 def _mask(extra: dict[str, jax.Array], like: jax.Array) -> jax.Array:

@@ -405,5 +405,10 @@ class CyclicLR(LRScheduler):
         cycle = 1 + iterations // self.cycle_size
         place = 1.0 + iterations / self.cycle_size - cycle
         rise = self.step_up_pct
-        height = self.amplitude * (place / rise if place <= rise else (1 - place) / (1 - rise))
-        return self.base_lr + height * self.scale_fn(cycle if self.scale_mode == "cycle" else iterations)
+        if place <= rise:
+            height = self.amplitude * (place / rise)
+        else:
+            height = self.amplitude * ((1 - place) / (1 - rise))
+        if self.scale_mode == "cycle":
+            return self.base_lr + height * self.scale_fn(cycle)
+        return self.base_lr + height * self.scale_fn(iterations)

@@ -140,4 +140,6 @@ class ReduceOnPlateau(LRScheduler):
             margin = best * self.threshold
         else:
             margin = self.threshold
-        return bool(current < best - margin if self.mode == "min" else current > best + margin)
+        if self.mode == "min":
+            return bool(current < best - margin)
+        return bool(current > best + margin)
