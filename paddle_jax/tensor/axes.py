@@ -144,10 +144,10 @@ def check_index(
     _check_tensor(op, index, name)
 
     def refusal(least: Any, most: Any) -> BaseException:
-        return error(
-            f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, "
-            f"use {low}..{size - 1}"
-        )
+        wrong = least
+        if most >= size:
+            wrong = most
+        return error(f"{op}: {name}: got {wrong}; the axis has length {size}, use {low}..{size - 1}")
 
     value = traced_value(index)
     if value is not None:
@@ -311,7 +311,9 @@ def variadic_method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a call spread the list that comes after the tensor: x.repeat(2, 1) for x.repeat([2, 1])."""
 
     def collect_arguments(*args: Any, **kwargs: Any) -> Tensor:
-        return function(*((args[0], args[1:]) if len(args) > 2 else args), **kwargs)
+        if len(args) > 2:
+            return function(args[0], args[1:], **kwargs)
+        return function(*args, **kwargs)
 
     ft.update_wrapper(collect_arguments, function)
     collect_arguments.variadic_at = 1

@@ -43,7 +43,9 @@ def _family(count: int, x: jax.Array) -> list[jax.Array]:
 def bessel(n: Any, scaled: bool, order: Any, x: jax.Array) -> Any:
     """The derivative of that order of I_n or, scaled, of exp(-|x|) I_n, n = 0 or 1; |x| has slope 0 at 0."""
     if not order:
-        return ((sp.i0e, sp.i1e) if scaled else (sp.i0, sp.i1))[n](x)
+        if scaled:
+            return (sp.i0e, sp.i1e)[n](x)
+        return (sp.i0, sp.i1)[n](x)
     known = _family(n + order + 1, x)
     sign = jnp.sign(x)
     slopes = [

@@ -96,11 +96,12 @@ def _right(x: jax.Array, y: jax.Array, is_arithmetic: bool) -> jax.Array:
     inside = (y >= 0) & (y < _bits(x.dtype))
     if not is_arithmetic:
         return jnp.where(inside, lax.shift_right_logical(x, y), 0)
-    return jnp.where(
-        inside,
-        jnp.right_shift(x, y),
-        (jnp.where(x < 0, -1, 0).astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.signedinteger) else 0),
-    )
+    # A shift out of range leaves the sign alone.
+    if jnp.issubdtype(x.dtype, jnp.signedinteger):
+        rest = jnp.where(x < 0, -1, 0).astype(x.dtype)
+    else:
+        rest = 0
+    return jnp.where(inside, jnp.right_shift(x, y), rest)
 
 
 @composite(inplace=True, cases=BITS)

@@ -31,7 +31,10 @@ def _covariance(
         raise ValueError(f"{name}: x: got {x.ndim} axes; allowed are 1 and 2")
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         raise TypeError(f"{name}: x: got {x.dtype}; allowed are float32 and float64")
-    x = x[None] if x.ndim == 1 else x if rowvar else x.T
+    if x.ndim == 1:
+        x = x[None]
+    elif not rowvar:
+        x = x.T
     n = x.shape[1]
     for label, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
@@ -42,8 +45,10 @@ def _covariance(
     centered = x - (x @ weights / total)[:, None]
     if not ddof:
         scale = total
+    elif aweights is None:
+        scale = total - 1
     else:
-        scale = total - (1 if aweights is None else jnp.sum(weights * parts[-1]) / total)
+        scale = total - jnp.sum(weights * parts[-1]) / total
     return (centered * weights) @ jnp.conj(centered.T) / scale
 
 

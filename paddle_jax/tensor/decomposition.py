@@ -24,10 +24,10 @@ from paddle_jax.tensor.ops import as_float
 def matrices(name: str, x: jax.Array, square: bool = False, error: Any = ValueError) -> jax.Array:
     """Refuses what is not a (square) matrix or a batch of them."""
     if x.ndim < 2 or (square and x.size and x.shape[-1] != x.shape[-2]):
-        raise error(
-            f"{name}: got shape {list(x.shape)}; "
-            f"{'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed"
-        )
+        needed = "matrices [..., m, n]"
+        if square:
+            needed = "square matrices [..., n, n]"
+        raise error(f"{name}: got shape {list(x.shape)}; {needed} are needed")
     return x
 
 
@@ -77,7 +77,9 @@ def _finite(array: jax.Array) -> bool:
     for each new shape."""
     # NumPy looks at an array of the host without a call of XLA.
     on_host = all(device.platform == "cpu" for device in array.devices())
-    return bool((np.isfinite(to_numpy(array)) if on_host else jnp.isfinite(array)).all())
+    if on_host:
+        return bool(np.isfinite(to_numpy(array)).all())
+    return bool(jnp.isfinite(array).all())
 
 
 @known_as(cast="float32", pir="cholesky upper:bool")
@@ -442,7 +444,12 @@ def lu_unpack(
     p, lower, upper = _unpack(x, y)
     empty = wrap(jnp.zeros((0,), numpy_dtype(x)))
     # Parts that nobody asked for are empty tensors, as in Paddle.
-    return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
+    if not unpack_pivots:
+        p = empty
+    if not unpack_ludata:
+        lower = empty
+        upper = empty
+    return p, lower, upper
 
 
 def reflectors(x: jax.Array, tau: jax.Array) -> jax.Array:
@@ -529,7 +536,8 @@ def ormqr(
         q = adjoint(reflectors(x, tau))
     else:
         q = reflectors(x, tau)
-    if (q.shape[-1] != y.shape[-2]) if left else (y.shape[-1] != q.shape[-2]):
+    one, other = (q, y) if left else (y, q)
+    if one.shape[-1] != other.shape[-2]:
         raise AssertionError(
             f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; the lengths to sum over must be equal"
         )

@@ -57,17 +57,22 @@ class DenseTensor:
         self._values[self._name] = copy_array(array, place)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(
-            to_numpy(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype
-        )
+        if not self._is_initialized() and not self._name:
+            return np.array(np.zeros(0), dtype)
+        return np.array(to_numpy(self._array()), dtype)
 
     def __getitem__(self, item: Any) -> DenseTensor:
-        return DenseTensor({"": self._array()[slice(item, item + 1) if isinstance(item, int) else item]})
+        # An index keeps the axis.
+        if isinstance(item, int):
+            item = slice(item, item + 1)
+        return DenseTensor({"": self._array()[item]})
 
     def __reduce__(self) -> Any:
         # Paddle's form in files; paddle.load knows it and runs no eval
         array = np.array(to_numpy(self._array()))
-        return eval, ("data", {"data": array.view(np.uint16) if array.dtype.name == "bfloat16" else array})
+        if array.dtype.name == "bfloat16":
+            array = array.view(np.uint16)
+        return eval, ("data", {"data": array})
 
     def numpy(self) -> np.ndarray:
         """The value as a NumPy array."""

@@ -52,7 +52,9 @@ def _resized(x: jax.Array, axes: Sequence[int], lengths: Sequence[int] | None) -
     for axis, n in zip(axes, lengths or (), strict=bool(lengths)):
         missing = n - x.shape[axis]
         if missing > 0:
-            x = jnp.pad(x, [(0, missing if a == axis else 0) for a in range(x.ndim)])
+            widths = [(0, 0)] * x.ndim
+            widths[axis] = (0, missing)
+            x = jnp.pad(x, widths)
         elif missing:
             x = lax.slice_in_dim(x, 0, n, axis=axis)
     return x
@@ -60,7 +62,9 @@ def _resized(x: jax.Array, axes: Sequence[int], lengths: Sequence[int] | None) -
 
 def as_complex(x: jax.Array) -> jax.Array:
     """x in the complex dtype of its precision."""
-    return x.astype(jnp.complex128 if x.dtype in (jnp.float64, jnp.complex128) else jnp.complex64)
+    if x.dtype in (jnp.float64, jnp.complex128):
+        return x.astype(jnp.complex128)
+    return x.astype(jnp.complex64)
 
 
 def _complex_axes(x: jax.Array, axes: Sequence[int], forward: bool, norm: str) -> jax.Array:
@@ -75,7 +79,9 @@ def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Arra
     """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are
     their conjugates."""
     if not x.size:
-        return as_complex(jnp.zeros([n // 2 + 1 if a == axis else n for a, n in enumerate(x.shape)], x.dtype))
+        shape = list(x.shape)
+        shape[axis] = shape[axis] // 2 + 1
+        return as_complex(jnp.zeros(shape, x.dtype))
     if not (x.dtype == jnp.float64):
         x = x.astype(jnp.float32)
     if forward:
@@ -85,7 +91,8 @@ def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Arra
 
 def _real_of_half(x: jax.Array, axis: int, n: int, forward: bool, norm: str) -> jax.Array:
     """The real array of length n whose transform begins with x along one axis."""
-    shape = [n if a == axis else m for a, m in enumerate(x.shape)]
+    shape = list(x.shape)
+    shape[axis] = n
     if 0 in shape or not x.size:
         return jnp.real(jnp.zeros(shape, x.dtype))
     if forward:
@@ -169,7 +176,12 @@ def _one(
     """Checked (x, lengths or None, axes) of a transform along one axis."""
     x = _operand(name, x, real)
     _norm(name, norm)
-    return x, None if n is None else (_length(name, n),), (_axis(name, -1 if axis is None else axis, x.ndim),)
+    lengths = None
+    if n is not None:
+        lengths = (_length(name, n),)
+    if axis is None:
+        axis = -1
+    return x, lengths, (_axis(name, axis, x.ndim),)
 
 
 def many(

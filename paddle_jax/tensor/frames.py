@@ -229,9 +229,9 @@ def _centered(window: jax.Array | None, win_length: int, n_fft: int, library: An
     """The window (ones for None) with zeros on both sides up to n_fft."""
     # A short window stands in the middle of the frame.
     before = (n_fft - win_length) // 2
-    return library.pad(
-        library.ones(win_length) if window is None else window, (before, n_fft - win_length - before)
-    )
+    if window is None:
+        window = library.ones(win_length)
+    return library.pad(window, (before, n_fft - win_length - before))
 
 
 @known_as(code="spectra:stft")

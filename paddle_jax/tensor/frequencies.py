@@ -59,16 +59,15 @@ def _frequencies(
         dtype = dtypes.convert(dtype).np
     if dtype.kind in "bc":
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; it must be floating")
-    made = to_tensor(terms, dtype if dtype.kind not in "iu" else "float32", device)
+    if dtype.kind in "iu":
+        dtype = "float32"
+    made = to_tensor(terms, dtype, device)
     step = 1.0 / (n * d)
-    made = multiply(
-        made,
-        (
-            step.astype(made.dtype)
-            if isinstance(step, Tensor)
-            else to_tensor(np.asarray(step), made.dtype, device)
-        ),
-    )
+    if isinstance(step, Tensor):
+        step = step.astype(made.dtype)
+    else:
+        step = to_tensor(np.asarray(step), made.dtype, device)
+    made = multiply(made, step)
     if requires_grad:
         made.stop_gradient = False
     if out is None:
@@ -169,7 +168,7 @@ def _rolled(name: str, x: jax.Array, axes: Sequence[int] | float | None, sign: i
             f"name one or more in {-x.ndim}..{x.ndim - 1}"
         )
     for axis in axes:
-        x = jnp.roll(x, sign * (x.shape[axis] // 2) if sign > 0 else -(x.shape[axis] // 2), axis)
+        x = jnp.roll(x, sign * (x.shape[axis] // 2), axis)
     return x
 
 

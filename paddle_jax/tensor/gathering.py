@@ -90,12 +90,16 @@ def gather(
         index, dim = axis, index
     if dim is not None:
         return take_along_axis(x, index, dim, False)
-    axis = one_axis("gather", 0 if axis is None else number("gather", axis, "axis"), x.ndim, error=IndexError)
+    if axis is None:
+        axis = 0
+    axis = one_axis("gather", number("gather", axis, "axis"), x.ndim, error=IndexError)
     check_index_dtype("gather", index)
     if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
         raise ValueError(f"gather: index: got shape {list(index.shape)}; allowed are [], [n], [n, 1]")
     check_index("gather", index, x.shape[axis])
-    return take_rows(x, reshape(index, [-1]) if index.ndim == 2 else index, axis)
+    if index.ndim == 2:
+        index = reshape(index, [-1])
+    return take_rows(x, index, axis)
 
 
 @known_as(pir="index_select axis:i32", onnx="Gather axis")

@@ -561,9 +561,12 @@ def _pairs(axes: Any, ndim: int) -> tuple[Any, ...]:
         # The last axes of x with the first of y.
         return list(range(ndim - axes, ndim)), list(range(axes))
     if any(isinstance(a, list | tuple | Tensor) for a in axes):
-        left, right = [list(np.asarray(a).tolist()) for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][
-            :2
-        ]
+        left = list(np.asarray(axes[0]).tolist())
+        # One list is for both operands.
+        if len(axes) == 1:
+            right = list(left)
+        else:
+            right = list(np.asarray(axes[1]).tolist())
     else:
         left = right = list(axes)
     # The shorter list is completed from the longer one, as in Paddle.

@@ -112,14 +112,9 @@ def _polar_tangent(primals: Any, tangents: Any) -> tuple[Any | jax.Array, Any | 
     h = (h + _adjoint(h)) / 2
     turn = q @ _turned(h, along - _adjoint(along))
     # Of a tall matrix the part outside of its columns moves as well.
-    return (
-        q,
-        (
-            turn
-            if x.shape[-1] == x.shape[-2]
-            else turn + _adjoint(jnp.linalg.solve(h, _adjoint(t - q @ along)))
-        ),
-    )
+    if x.shape[-1] != x.shape[-2]:
+        turn = turn + _adjoint(jnp.linalg.solve(h, _adjoint(t - q @ along)))
+    return q, turn
 
 
 @jax.custom_jvp
@@ -145,9 +140,13 @@ def matrix_order_norm(x: jax.Array, p: Any, axes: Any, keepdim: bool) -> jax.Arr
         moved = jnp.moveaxis(x, axes, (-2, -1))
         if p == "nuc":
             # At least as tall as wide, as the derivative wants it.
-            out = _nuclear(moved if moved.shape[-2] >= moved.shape[-1] else jnp.swapaxes(moved, -1, -2))
+            if moved.shape[-2] < moved.shape[-1]:
+                moved = jnp.swapaxes(moved, -1, -2)
+            out = _nuclear(moved)
+        elif p == 2:
+            out = jnp.max(jnp.linalg.svd(moved, compute_uv=False), -1)
         else:
-            out = (jnp.max if p == 2 else jnp.min)(jnp.linalg.svd(moved, compute_uv=False), -1)
+            out = jnp.min(jnp.linalg.svd(moved, compute_uv=False), -1)
         if keepdim:
             return jnp.expand_dims(out, axes)
         return out

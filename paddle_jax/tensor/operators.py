@@ -126,7 +126,10 @@ def _divided(name: str, op: Callable[..., Any], swapped: bool = False) -> Callab
     general = _binary(name, op, swapped)
 
     def method(self, y: Any) -> Tensor:
-        check_divisor(op.__name__, *((y, self) if swapped else (self, y)))
+        if swapped:
+            check_divisor(op.__name__, y, self)
+        else:
+            check_divisor(op.__name__, self, y)
         return general(self, y)
 
     return ft.update_wrapper(method, general)

@@ -77,9 +77,14 @@ def _multiplied_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[An
 def _averaged(x: jax.Array, at: Sequence[jax.Array], values: jax.Array, include_self: bool) -> jax.Array:
     """The mean of the values at each place, with or without what was there."""
     hit = jnp.zeros(x.shape, jnp.int32).at[at].add(1)
-    total = (x if include_self else jnp.where(hit > 0, 0, x)).at[at].add(values)
-    # A place without values is not divided by 0.
-    count = jnp.maximum(hit + (1 if include_self else 0), 1)
+    if include_self:
+        start = x
+        count = hit + 1
+    else:
+        start = jnp.where(hit > 0, 0, x)
+        # A place without values is not divided by 0.
+        count = jnp.maximum(hit, 1)
+    total = start.at[at].add(values)
     if jnp.issubdtype(x.dtype, jnp.integer):
         # Whole numbers are divided towards zero, as in C.
         return jnp.where(hit > 0, jax.lax.div(total, count.astype(x.dtype)), x)
@@ -687,11 +692,16 @@ def index_put(
     # A mask alone is a choice with a known shape; other masks become coordinates.
     if len(indices) == 1 and numpy_dtype(indices[0]) == np.bool_ and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
-    indices = [i for given in indices for i in (_where(given) if numpy_dtype(given) == np.bool_ else [given])]
+    positions = []
+    for given in indices:
+        if numpy_dtype(given) == np.bool_:
+            positions += _where(given)
+        else:
+            positions.append(given)
     for d, index in enumerate(indices):
         check_index_dtype("index_put", index, name="indices")
         check_index("index_put", index, x.shape[d], name="indices")
-    return put_at(x, indices, value, bool(accumulate))
+    return put_at(x, positions, value, bool(accumulate))
 
 
 def _where(mask: Tensor) -> list[Any]:

@@ -93,9 +93,15 @@ def _first_extreme(x: jax.Array, axis: int | None, keepdims: bool, largest: bool
     """The index of the first extreme by two plain reductions; XLA:CPU does not vectorise the search
     for both at once."""
     if axis is None:
-        return _first_extreme(x.reshape(-1), 0, False, largest).reshape((1,) * x.ndim if keepdims else ())
+        place = _first_extreme(x.reshape(-1), 0, False, largest)
+        if keepdims:
+            return place.reshape((1,) * x.ndim)
+        return place.reshape(())
     # Equal to the best, and the first of those.
-    best = (jnp.max if largest else jnp.min)(x, axis, keepdims=True)
+    if largest:
+        best = jnp.max(x, axis, keepdims=True)
+    else:
+        best = jnp.min(x, axis, keepdims=True)
     place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
     last = as_number(x.shape[axis] - 1, place.dtype)
     return jnp.min(jnp.where(x == best, place, last), axis, keepdims=keepdims)

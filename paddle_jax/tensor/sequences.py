@@ -120,7 +120,11 @@ def arange(
     if step == 0:
         raise ValueError("arange: step: got 0; it must not be 0")
     whole = all(isinstance(b, int) for b in (start, end, step))
-    count = max(0, len(builtins.range(start, end, step)) if whole else int(np.ceil((end - start) / step)))
+    # A range of whole numbers counts without rounding.
+    if whole:
+        count = len(builtins.range(start, end, step))
+    else:
+        count = max(0, int(np.ceil((end - start) / step)))
     return finish(_steps(start, step, count, dtype), out, device, requires_grad)
 
 

@@ -126,7 +126,11 @@ def _solve(x: jax.Array, y: jax.Array, left: bool = True) -> jax.Array:
     # XLA's solver wants equal batches.
     a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
     out = jnp.linalg.solve(a, b)
-    return out[..., 0] if vector else out if left else jnp.swapaxes(out, -1, -2)
+    if vector:
+        return out[..., 0]
+    if left:
+        return out
+    return jnp.swapaxes(out, -1, -2)
 
 
 @known_as(pir="solve")
@@ -481,16 +485,19 @@ def matrix_rank(
         )
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], jnp.int64)
-    sizes = (
-        jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False))
-        if hermitian
-        else jnp.linalg.svd(x, compute_uv=False)
-    )
+    if hermitian:
+        sizes = jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False))
+    else:
+        sizes = jnp.linalg.svd(x, compute_uv=False)
     top = jnp.max(sizes, -1)
     if tol is None:
         # NumPy's tolerance: the error of the decomposition grows with the size.
-        default = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)
-        relative = top * (default if rtol is None and atol is None else 0 if rtol is None else rtol)
+        if rtol is not None:
+            relative = top * rtol
+        elif atol is None:
+            relative = top * (max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps))
+        else:
+            relative = top * 0
         # A value has to exceed both limits.
         tol = relative if atol is None else jnp.maximum(atol, relative)
     return jnp.sum(sizes > jnp.asarray(tol)[..., None], -1, dtype=jnp.int64)
@@ -552,9 +559,10 @@ def _expm(x: jax.Array) -> jax.Array:
     out = powers[4] / math.factorial(16)
     # Horner's scheme in the fourth power: four terms for each product.
     for first in (12, 8, 4, 0):
-        out = sum(powers[i] / math.factorial(first + i) for i in range(4)) + (
-            powers[4] @ out if first < 12 else out
-        )
+        # The first round starts with a multiple of the fourth power itself.
+        if first < 12:
+            out = powers[4] @ out
+        out = sum(powers[i] / math.factorial(first + i) for i in range(4)) + out
     most = jnp.max(times, initial=0)
     return lax.fori_loop(
         # A fixed count of rounds lets the gradient through; finished ones cost no product.
@@ -668,12 +676,15 @@ def lstsq(
     solution, residuals, rank, values = _least_squares(x, y, rcond)
     real = numpy_dtype(values)
     empty = wrap(jnp.zeros((0,), real))
+    # Only more equations than unknowns leave residuals.
+    if m <= n:
+        residuals = empty
     # Paddle leaves out what a driver of LAPACK does not compute.
     if driver == "gels":
-        return solution, residuals if m > n else empty, wrap(jnp.zeros((0,), jnp.int64)), empty
+        return solution, residuals, wrap(jnp.zeros((0,), jnp.int64)), empty
     if driver == "gelsy":
         return solution, empty, rank, empty
-    return solution, residuals if m > n else empty, rank, values
+    return solution, residuals, rank, values
 
 
 @op("x y bias", method=False, cases=["~f(2,2), f(2,2)"])
@@ -713,7 +724,10 @@ def fp8_fp8_half_gemm_fused(
         raise ValueError(
             f"fp8_fp8_half_gemm_fused: got output_dtype={output_dtype!r}, act={act!r}; allowed are {allowed}"
         )
-    x, y = jnp.swapaxes(x, -1, -2) if transpose_x else x, jnp.swapaxes(y, -1, -2) if transpose_y else y
+    if transpose_x:
+        x = jnp.swapaxes(x, -1, -2)
+    if transpose_y:
+        y = jnp.swapaxes(y, -1, -2)
     # The product of float8 is summed in float32, as matrix units do it.
     out = jnp.matmul(x.astype(jnp.float32), y.astype(jnp.float32)) * scale
     out = out if bias is None else out + bias.astype(jnp.float32)

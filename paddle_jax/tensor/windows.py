@@ -36,8 +36,11 @@ def _window(
     kind = as_numpy_dtype(dtype)
     if kind.kind not in "fV":
         raise TypeError(f"{name}: dtype: got {dtype}; allowed are floating dtypes")
-    longer = periodic and length > 1
-    values = function(length + longer)[: length if longer else None]
+    # A periodic window is a symmetric one without its last value.
+    if periodic and length > 1:
+        values = function(length + 1)[:-1]
+    else:
+        values = function(length)
     return to_tensor(values.astype(kind), place=device, stop_gradient=not requires_grad)
 
 
