@@ -94,7 +94,11 @@ def compose(*readers: Any, **kwargs: Any) -> Callable[..., Any]:
 
     def composed() -> Iterator[Any]:
         rows = [reader() for reader in readers]
-        for samples in itertools.zip_longest(*rows, fillvalue=_NONE) if aligned else zip(*rows, strict=False):
+        if aligned:
+            tuples = itertools.zip_longest(*rows, fillvalue=_NONE)
+        else:
+            tuples = zip(*rows, strict=False)
+        for samples in tuples:
             if any(sample is _NONE for sample in samples):
                 raise ComposeNotAligned(
                     "compose: readers: their lengths differ; "

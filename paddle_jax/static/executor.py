@@ -303,7 +303,13 @@ def _flat_fetch_list(fetch_list: Any) -> list[Any]:
             "it must be a list or tuple of Variables or names"
         )
     # Lists in the list are joined.
-    return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
+    joined = []
+    for item in fetch_list:
+        if isinstance(item, list | tuple):
+            joined += item
+        else:
+            joined.append(item)
+    return joined
 
 
 def fetched_symbol(program: Program, item: Any) -> Symbol:

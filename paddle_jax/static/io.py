@@ -145,7 +145,9 @@ def _replay(
             # A composite runs by its public function, so that it is recorded as users' code is.
             if isinstance(op.kernel.fn, OpaqueCall):
                 # The last two operands are seed and number of the draw; the code draws other numbers.
-                results = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
+                if op.kernel.fn.random:
+                    operands = operands[:-2]
+                results = op.kernel.fn.on_tensors(operands)
             elif hasattr(op.kernel.fn, "blocks"):
                 results = record_again(
                     op,
@@ -156,9 +158,9 @@ def _replay(
                 )
             else:
                 results = run(op.kernel, operands)
-            env.update(
-                zip(op.outputs, results if isinstance(results, tuple | list) else [results], strict=True)
-            )
+            if not isinstance(results, tuple | list):
+                results = [results]
+            env.update(zip(op.outputs, results, strict=True))
         return [tensor(env, symbol) for symbol in targets]
 
     return lambda *inputs: ran(ops, dict(zip(feeds, inputs, strict=True)), targets)
@@ -233,9 +235,10 @@ def save_inference_model(
             stacklevel=2,
         )
     # Together: a crash leaves no program without its parameters.
-    replace_files(
-        {prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {})
-    )
+    files = {prefix + ".json": document}
+    if arrays:
+        files[prefix + ".pdiparams"] = parameters.encode(arrays)
+    replace_files(files)
     # From an earlier model of this name.
     if not arrays:
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
@@ -291,9 +294,11 @@ def load_inference_model(
                 "that the model was saved with."
             )
         pir = read_program(where, file)
-        arrays = read_parameters(
-            where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir
-        )
+        if stored:
+            parameter_file = Path(path_prefix) / stored
+        else:
+            parameter_file = file.with_suffix(".pdiparams")
+        arrays = read_parameters(where, parameter_file, pir)
     # Running the operations once on Variables finds what does not fit.
     try:
         program, fetches = _program(pir)

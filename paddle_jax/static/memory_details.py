@@ -49,7 +49,10 @@ def largest_values(ops: Sequence[Operation], inputs: Mapping[Symbol, Any]) -> It
     rows.sort(key=lambda row: -row[0])
     yield "The largest values of this program, which need not all live at once:"
     for size, kind, name, where in rows[:_LISTED]:
-        yield f"{format_bytes(size)}  {kind}  {name}{f', recorded at {where}' if where else ''}"
+        line = f"{format_bytes(size)}  {kind}  {name}"
+        if where:
+            line += f", recorded at {where}"
+        yield line
 
 
 def _byte_count(value: Any) -> int:

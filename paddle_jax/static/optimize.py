@@ -123,7 +123,8 @@ def apply_gradients(
     ]
     rest = [(p, grad) for p, grad in pairs if not any(p is q for g in optimizer._groups for q in g.params)]
     # A single group without parameters of its own has all of them.
-    groups = [(g, own if len(groups) > 1 or own else rest) for g, own in groups]
+    if len(groups) == 1 and not groups[0][1]:
+        groups = [(groups[0][0], rest)]
     start = len(program.ops)
     with program_guard(program, startup_program):
         for group, own in groups:
@@ -164,7 +165,8 @@ def _update(
     # Settings that differ between parameters are operands.
     for columns in extras:
         symbols += [held_symbol(recorder.constant(v)) for v in columns.values()]
-    symbols += [] if skip is None else [skip]
+    if skip is not None:
+        symbols.append(skip)
     outs = recorder.record(kernel, symbols, [True] * len(symbols))
     # Parameters and their states stand for the new values, which a run stores.
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):

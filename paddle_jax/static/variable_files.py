@@ -136,7 +136,12 @@ def load_vars(
         raise ValueError("load_vars: dirname: got None; give the folder, or filename.")
     folder = Path(dirname or ".")
     held = {}
-    for file, together in [(filename, names)] if filename else [(name, [name]) for name in names]:
+    # All variables in one file, or each in a file of its own.
+    if filename:
+        files = [(filename, names)]
+    else:
+        files = [(name, [name]) for name in names]
+    for file, together in files:
         try:
             stream = io.BytesIO((folder / file).read_bytes())
             held |= {name: read_record(stream) for name in together}

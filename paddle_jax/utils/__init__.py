@@ -82,10 +82,13 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: An
     """
 
     def decorate(function: Any) -> Any:
-        text = f"{function.__module__}.{function.__name__} is deprecated" + (
-            f" since {since}" if since else ""
-        )
-        text += (f"; use {update_to}" if update_to else "") + (f" ({reason})" if reason else "")
+        text = f"{function.__module__}.{function.__name__} is deprecated"
+        if since:
+            text += f" since {since}"
+        if update_to:
+            text += f"; use {update_to}"
+        if reason:
+            text += f" ({reason})"
 
         @ft.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:

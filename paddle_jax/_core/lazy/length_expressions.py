@@ -485,7 +485,11 @@ def _bounds_of_kind(node: tuple[Any, ...], facts: _Facts) -> Bounds:
         return 0, node[2] - 1
     if _is_quotient(node):
         low, high = _known_bounds(node[1], facts)
-        return None if low is None else low // node[2], None if high is None else high // node[2]
+        if low is not None:
+            low //= node[2]
+        if high is not None:
+            high //= node[2]
+        return low, high
     if kind in ("min", "max", "where"):
         one, other = [_known_bounds(choice, facts) for choice in node[-2:]]
         return _bounds_of_choice(kind, one, other)
@@ -522,7 +526,12 @@ def _bounds_of_sum(node: tuple[Any, ...], facts: _Facts) -> Bounds:
     exact = _without_quotients(multiply(node, scale))
     if exact != node:
         low, high = _known_bounds(exact, facts)
-        found.append((None if low is None else -(-low // scale), None if high is None else high // scale))
+        # Rounded inwards: the sum itself is a whole number.
+        if low is not None:
+            low = -(-low // scale)
+        if high is not None:
+            high //= scale
+        found.append((low, high))
     return _tightest(found)
 
 

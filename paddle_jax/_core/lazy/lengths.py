@@ -651,10 +651,13 @@ def _ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         return _compared(_COMPARISONS[name], *inputs)
     if name in _BITS:
         return _BITS[name](*inputs)
-    if name in _FUNCTIONS or name == "arctan":
-        return to_numpy_float(function("atan" if name == "arctan" else name, inputs[0]))
-    if name in ("floor", "ceil", "trunc", "rint"):
-        return to_numpy_float(round(inputs[0]) if name == "rint" else function(name, inputs[0]))
+    # NumPy's names for what Python calls `atan` and `round`.
+    if name == "arctan":
+        return to_numpy_float(function("atan", inputs[0]))
+    if name == "rint":
+        return to_numpy_float(round(inputs[0]))
+    if name in _FUNCTIONS or name in ("floor", "ceil", "trunc"):
+        return to_numpy_float(function(name, inputs[0]))
     if name in _ONE:
         return _numpys(_ONE[name](inputs[0]))
     return _array_ufunc(ufunc, method, inputs, options)

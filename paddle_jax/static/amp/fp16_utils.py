@@ -260,7 +260,9 @@ def cast_parameters_to_fp16(
         for name, variable in program.vars.items()
         if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == dtype
     ]
-    for name in low if to_fp16_var_names is None else to_fp16_var_names:
+    if to_fp16_var_names is not None:
+        low = to_fp16_var_names
+    for name in low:
         value = values.get(name)
         # Already cast, or no number that is.
         if value is not None and value.dtype in FLOATS and value.dtype != dtype:

@@ -70,11 +70,13 @@ class Owner:
         has_offset: bool = True,
     ) -> tuple[Tensor | None, Tensor | None]:
         """Factor (ones at first) and offset of a normalisation; None for what it does not have."""
+        weight = None
+        bias = None
         if has_factor:
             weight = self.parameter([count], factor, dtype, default=Constant(1.0))
-        else:
-            weight = None
-        return weight, self.parameter([count], offset, dtype, is_bias=True) if has_offset else None
+        if has_offset:
+            bias = self.parameter([count], offset, dtype, is_bias=True)
+        return weight, bias
 
 
 def activated(out: Tensor, act: str | None) -> Tensor:
