@@ -5,13 +5,14 @@
 ENGINE is `paddle` or `paddle_jax`. It prints for each mistake the lines of the text that ends the program.
 """
 
+import ast
 import importlib
 import linecache
 import statistics
+import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
 from types import ModuleType
 
 HEAD = "nn, F, Tensor = paddle.nn, paddle.nn.functional, paddle.Tensor\n"
@@ -48,6 +49,8 @@ loss = {}
 loss.backward()
 opt.step()
 """
+
+LIMIT = 30  # seconds that a mistake may take in a process of its own
 
 MISTAKES = {
     "matmul of shapes that do not fit": "paddle.matmul(paddle.ones([2, 3]), paddle.ones([2, 3]))",
@@ -143,20 +146,42 @@ def run(paddle: ModuleType, name: str) -> BaseException | None:
     return None
 
 
+def lines_of(engine: str, name: str) -> tuple[int, str] | None:
+    """How many lines a mistake prints, and the exception; None without one."""
+    paddle = importlib.import_module(engine)
+    error = run(paddle, name)
+    if error is None:
+        return None
+    if engine == "paddle_jax":
+        text = importlib.import_module("paddle_jax._core.base.hidden_frames").format_error(error)
+    else:
+        text = "".join(traceback.format_exception(error))
+    return len(text.splitlines()), type(error).__name__
+
+
+def lines_of_process(engine: str, name: str) -> tuple[int, str] | None:
+    """As `lines_of` in a process of its own: Paddle waits for ever where a data set raises."""
+    code = f"from tests.core.mistakes import lines_of; print(lines_of({engine!r}, {name!r}), flush=True)"
+    # Paddle's reader threads keep a process from ending.
+    code += "; import os; os._exit(0)"
+    try:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return None
+    return ast.literal_eval(done.stdout.splitlines()[-1])
+
+
 def main(engine: str) -> None:
     """Prints the lines of each mistake, and their median and maximum."""
-    paddle = importlib.import_module(engine)
-    show: Callable[[BaseException], str] = lambda error: "".join(traceback.format_exception(error))  # noqa: E731
-    if engine == "paddle_jax":
-        show = importlib.import_module("paddle_jax._core.base.hidden_frames").format_error
+    measure = lines_of if engine == "paddle_jax" else lines_of_process
     counts = []
     for name in MISTAKES:
-        error = run(paddle, name)
-        if error is None:
+        found = measure(engine, name)
+        if found is None:
             print(f"  -  {name}: no exception")
             continue
-        counts.append(len(show(error).splitlines()))
-        print(f"{counts[-1]:3}  {name}: {type(error).__name__}")
+        counts.append(found[0])
+        print(f"{found[0]:3}  {name}: {found[1]}")
     print(f"{len(counts)} mistakes: median {statistics.median(counts)}, at most {max(counts)} lines")
 
 
