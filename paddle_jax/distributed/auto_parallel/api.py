@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
@@ -42,6 +43,7 @@ _REDUCTIONS = {
     ReduceType.kRedAny: "any",
     ReduceType.kRedAll: "all",
 }
+# reductions of equal parts that give the part itself
 _AS_IT_IS = (
     ReduceType.kRedMax,
     ReduceType.kRedMin,
@@ -275,6 +277,7 @@ def local_mesh_index(mesh: Any) -> Any:
     found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
     if len(found):
         return tuple(map(int, found[0]))
+    # This process has no device of the mesh: it asks for what the first one holds.
     return (0,) * mesh.ndim
 
 
@@ -286,15 +289,15 @@ def piece(tensor: Any, layout: Any, index: Any) -> Any:
     else:
         part = whole
     for dim, reduce_type in layout.partials():
+        # The first device holds the value of a Partial, the others what changes nothing. An average is that
+        # of equal parts.
         if index[dim] and reduce_type is not ReduceType.kRedAvg:
             part = run(_FILLED[reduce_type], (part,))
     return part
 
 
 def _filled(reduce_type: ReduceType) -> Kernel:
-    return Kernel(
-        "identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype), nondiff=True
-    )
+    return Kernel("identity", lambda x: jnp.full_like(x, identity_of(reduce_type, x.dtype)), nondiff=True)
 
 
 _FILLED = {reduce_type: _filled(reduce_type) for reduce_type in ReduceType}

@@ -139,6 +139,13 @@ def test_local_parts():
     assert not back.is_dist() and np.array_equal(back.numpy(), DATA[:2, :3])
 
 
+def test_the_part_of_a_sum_on_other_devices_is_zero():
+    # This process drives device 0, which is the second one of this mesh.
+    mesh = ProcessMesh([1, 0])
+    whole = shard_tensor(np.array([1.0, np.inf, np.nan], "float32"), mesh, [Partial()])
+    assert dtensor_to_local(whole, mesh, [Partial()]).tolist() == [0.0, 0.0, 0.0]
+
+
 def test_gradients_of_every_order_go_back_to_the_source():
     for after in [([Replicate(), Shard(0)], MESH), ([Shard(0)], FLAT), ([Partial(), Partial()], MESH)]:
         x = shard_tensor(DATA / 20, MESH, [Shard(0), Shard(1)])
