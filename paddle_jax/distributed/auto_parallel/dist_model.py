@@ -126,11 +126,14 @@ class DistModel:
             ]
             mesh = _sharding_mesh(layer, loader)
             self._optimizer = optimizers.shard_optimizer(
-                optimizer, stage("dp" if "dp" in mesh.dim_names else 0, mesh)
+                # without data parallelism along the first dimension, whatever its name
+                optimizer,
+                stage("dp" if "dp" in mesh.dim_names else 0, mesh),
             )
         _warn_of_unused(self._strategy)
         amp = self._strategy.amp
         self._scaler = None
+        # bfloat16 has the range of float32: its gradients need no scale.
         if amp.enable and amp.dtype == "float16":
             self._scaler = GradScaler(
                 init_loss_scaling=amp.init_loss_scaling,
@@ -227,6 +230,7 @@ class DistModel:
         outputs = list(out) if isinstance(out, list | tuple) else [out]
         labels = args[len(args) - self.labels :]
         if self._has_several_meshes():
+            # The loss is computed where the last stage lies.
             labels = moved(tuple(labels), outputs[0].process_mesh)
         return Observing.function(self._loss)(*outputs, *labels).mean(), outputs
 
@@ -240,6 +244,7 @@ class DistModel:
 
     def _gradients_of(self, loss: Any) -> Any:
         merge = self._strategy.gradient_merge
+        # The gradients of k_steps calls add up to their mean. The loss that the caller gets is not divided.
         if merge.enable and merge.avg:
             scaled = loss / merge.k_steps
         else:

@@ -205,6 +205,7 @@ class Engine:
                     verbose,
                 )
                 logs |= {f"val_{name}": value for name, value in found.items()}
+                # `evaluate` has chosen another mode.
                 self.to_mode("train")
             chosen.on_epoch_end(epoch, logs)
             self.history.add(epoch, logs)
@@ -321,6 +322,7 @@ class Engine:
             callbacks.on_batch_end(mode, step, logs)
         if mode == "predict":
             return outputs
+        # No batch has no mean loss.
         return {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated()
 
     # one step -----------------------------------------------------------------------------------------------
@@ -349,6 +351,7 @@ class Engine:
                 f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict "
                 "of inputs and labels"
             )
+        # A loader of this one batch puts it on the mesh.
         (batch,) = self._sharded_loader(
             [[to_tensor(each) for each in (data.values() if isinstance(data, dict) else data)]]
         )
@@ -360,6 +363,7 @@ class Engine:
                 "Engine: no mode is chosen; call to_mode('train'), or prepare(mode='train'), first"
             )
         fields = _flat(batch)
+        # The first field is the input, unless the user says how many are.
         inputs = split or self._split or (1 if len(fields) > 1 or self._mode != "predict" else len(fields))
         self._seen_specs = [_any_batch(field) for field in fields[:inputs]]
         if self._mode == "predict":
@@ -469,10 +473,9 @@ class Engine:
         """
         if mode is not None:
             self.to_mode(mode)
+        # The default says nothing: what `prepare` has found stays.
         if sample_split != 1:
             self._split = sample_split
-        else:
-            self._split = self._split
         if isinstance(dataset, Dataset):
             dataset = DataLoader(
                 dataset,
@@ -560,6 +563,7 @@ class _Steps(DistModel):
         """(loss, outputs) of one step of training or evaluation."""
         merge = self._strategy.gradient_merge
         if self._mode == "train" and merge.enable and merge.k_steps > 1:
+            # The programs that add gradients up give no outputs: the model runs once more for them.
             return self(*args), self._run(*args[: len(args) - self.labels])
         return (self._step_outputs if self._mode == "train" else self._test_outputs)(*args)
 
@@ -604,5 +608,6 @@ def _length(data: Any, batch_size: Any) -> Any:
         if isinstance(data, Dataset):
             return -(-len(data) // batch_size)
         return len(data)
+    # A data set without random access has no length, nor has a loader of it.
     except (TypeError, NotImplementedError):
         return None

@@ -76,14 +76,12 @@ def replicate_unsharded(layer: Layer, mesh_of: Any) -> None:
         mesh = mesh_of(part) if callable(mesh_of) else mesh_of
         for store in (part._parameters, part._buffers):
             for name, tensor in list(store.items()):
-                if tensor is not None and not tensor.is_dist():
-                    replace(
-                        part,
-                        name,
-                        made.setdefault(
-                            id(tensor), (shard_tensor(tensor, mesh, [Replicate()] * mesh.ndim), tensor)
-                        )[0],
-                    )
+                if tensor is None or tensor.is_dist():
+                    continue
+                if id(tensor) not in made:
+                    # The old Tensor is held as well, so that no other one gets its id.
+                    made[id(tensor)] = shard_tensor(tensor, mesh, [Replicate()] * mesh.ndim), tensor
+                replace(part, name, made[id(tensor)][0])
 
 
 def replace(layer: Any, name: Any, tensor: Any) -> None:
@@ -93,6 +91,7 @@ def replace(layer: Any, name: Any, tensor: Any) -> None:
     else:
         store = layer._buffers
     old = store[name]
+    # A Parameter has its new name from `shard_tensor`; a buffer would have none.
     if not isinstance(old, Parameter):
         tensor._name = old._name
     store[name] = tensor
@@ -180,6 +179,7 @@ class ShardDataloader:
         return self._one(batch, 0, 0)
 
     def _one(self, value: Any, place: Any, key: Any) -> Any:
+        # One mesh is for all inputs.
         at = place if len(self._meshes) > 1 else 0
         if at >= len(self._meshes):
             raise ValueError(

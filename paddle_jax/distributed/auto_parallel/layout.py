@@ -65,6 +65,7 @@ class DistLayout:
         return hash(self._key())
 
     def _key(self) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+        # Equal meshes may have other names of dimensions, and shardings of JAX go by these names.
         return (
             tuple(self.mesh.shape),
             tuple(self.mesh.process_ids),
@@ -73,6 +74,7 @@ class DistLayout:
         )
 
     def __deepcopy__(self, memo: Any) -> DistLayout:
+        # It never changes, so copies of a model share it.
         return self
 
     def sharding(self, shape: Any) -> NamedSharding:
@@ -106,6 +108,7 @@ class DistLayout:
         for place, count, at in zip(self.placements, self.mesh.shape, index, strict=False):
             if place.is_shard():
                 start, stop = bounds[place.get_dim()]
+                # Equal pieces, rounded up: the last ones are shorter, or empty.
                 chunk = -(-(stop - start) // count)
                 bounds[place.get_dim()] = min(start + at * chunk, stop), min(start + (at + 1) * chunk, stop)
         return tuple(slice(*each) for each in bounds)
@@ -197,6 +200,7 @@ def layout_of_sharding(sharding: Any) -> DistLayout | None:
     mesh = mesh_of(sharding.mesh)
     placements = [Replicate() for _ in mesh.shape]
     for dim, names in enumerate(sharding.spec):
+        # A spec has no dimension for an axis, one of them, or a tuple.
         for name in () if names is None else names if isinstance(names, tuple) else (names,):
             placements[mesh.dim_names.index(name)] = Shard(dim)
     return DistLayout(mesh, placements)
@@ -216,10 +220,12 @@ def put_in_layout(raw: Any, layout: DistLayout) -> jax.Array | Uninitialized:
     if isinstance(raw, jax.core.Tracer):
         if layout is DENSE:
             return raw
+        # Inside a trace only the compiler can place a value.
         return execute(_constraint(layout.sharding(raw.shape)), (raw,))
     if layout is DENSE:
         return _gathered(raw)
     sharding = layout.sharding(raw.shape)
+    # On the same devices the change joins the pending program.
     if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
     array = to_array(raw)
@@ -275,6 +281,7 @@ def _gathered(raw: Any) -> jax.Array:
         parts = {shard.device: shard.data for shard in array.addressable_shards}
     else:
         parts = {}
+    # If this device has a whole copy, nothing is sent.
     here = jax_device(default_device())
     return put_uncommitted(parts[here] if here in parts else jax.device_put(array, here), here)
 
@@ -282,6 +289,7 @@ def _gathered(raw: Any) -> jax.Array:
 def identity_of(reduce_type: Any, dtype: DTypeLike) -> Any:
     """What changes nothing in a reduction: 0 for a sum, the least number for a maximum."""
     if reduce_type in (ReduceType.kRedMax, ReduceType.kRedMin):
+        # NumPy has no `iinfo` of bool.
         if dtype == np.bool_:
             return reduce_type is ReduceType.kRedMin
         if jnp.issubdtype(dtype, jnp.inexact):

@@ -80,6 +80,7 @@ def local_map(
                 "return the new value instead"
             )
         results = _results(mesh, run, out_placements)
+        # The layouts decide what the program does, so they are a part of its key.
         key = (tuple(layouts), tuple(results))
         out = dispatch(
             "local_map", run, lambda fn: _program(fn, mesh, layouts, results, len(run.taken)), key, tensors
@@ -183,6 +184,8 @@ def _program(fn: Any, mesh: Any, layouts: Any, results: Any, taken: Any) -> Any:
     names = mesh.dim_names
 
     def on_each(*arrays: Any) -> Any:
+        # Arrays after those of the arguments are what the function takes from outside: each device has them
+        # whole.
         parts = [_partial_value(a, layout, names) for a, layout in zip(arrays, layouts, strict=False)]
         out = fn(*parts, *arrays[len(layouts) :])
         return tuple(
@@ -230,6 +233,7 @@ def _partial_value(part: Any, layout: Any, names: Any) -> Any:
 
 def _reduced(out: Any, layout: Any) -> Any:
     for _, reduce_type in layout.partials():
+        # A sum or mean of bools or small integers would have another dtype.
         out = REDUCE[reduce_type](out, axis=0).astype(out.dtype)
     return lax.with_sharding_constraint(out, layout.sharding(out.shape))
 

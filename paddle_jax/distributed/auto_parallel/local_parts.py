@@ -35,6 +35,7 @@ def stacked(part: Tensor, layout: DistLayout, reduced: list[int]) -> Tensor:
     placements: list[Any] = [Replicate()] * layout.mesh.ndim
     for dimension, placement in enumerate(layout.placements):
         if placement.is_shard():
+            # Axes in front are for the dimensions that are reduced.
             placements[dimension] = Shard(placement.get_dim() + len(reduced))
     for axis, dimension in enumerate(reduced):
         placements[dimension] = Shard(axis)

@@ -43,10 +43,12 @@ def send_to_mesh(array: jax.Array, sharding: NamedSharding) -> jax.Array:
     if group.rank in holders:
         whole = np.asarray(to_addressable(array))
     lacking = sorted(targets - holders)
+    # Each holder has the whole value, so one of them sends it.
     if group.rank == min(holders):
         _send(whole, lacking, group)
     if group.rank in lacking:
         whole = _receive(min(holders), group).reshape(array.shape)  # a message of one number has an axis
+    # Without a device of the layout this process has no piece, only shape and dtype.
     if group.rank not in targets:
         return jax.make_array_from_single_device_arrays(array.shape, sharding, [], dtype=array.dtype)
     return jax.make_array_from_callback(array.shape, sharding, lambda index: whole[index], dtype=array.dtype)
@@ -59,6 +61,7 @@ def read_on_all(array: jax.Array) -> np.ndarray:
 
 @ft.cache
 def _everywhere() -> NamedSharding:
+    # Reversed, so that the first device of each process stays in the dict.
     first = {device.process_index: device for device in reversed(jax.devices())}
     return NamedSharding(Mesh(np.array([first[i] for i in sorted(first)]), "p"), PartitionSpec())
 

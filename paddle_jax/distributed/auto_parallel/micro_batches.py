@@ -51,6 +51,7 @@ class MicroBatchSteps:
                 f"Strategy.pipeline: pp_degree: got {config.pp_degree}; the model lies on {self.stages} "
                 "stages; cut it with parallelize or shard_tensor"
             )
+        # Parameters come in the order of the model: each change of the mesh begins a part.
         parts = 1 + sum(one != other for one, other in zip(meshes, meshes[1:], strict=False))
         if config.vpp_degree > 1 and parts != self.stages * config.vpp_degree:
             raise ValueError(
@@ -86,6 +87,7 @@ class MicroBatchSteps:
             if step.kind == FORWARD:
                 loss, outputs = measured(*[_piece(one, number, count) for one in arguments])
                 parts[number] = loss / count
+                # The mean that the caller gets holds no graph of a micro-batch.
                 losses[number] = parts[number].detach()
                 results[number] = outputs
             else:
@@ -105,6 +107,7 @@ class MicroBatchSteps:
         rows = next(one.shape[0] for one in arguments if isinstance(one, Tensor))
         size = self._config.micro_batch_size
         count = self._config.accumulate_steps
+        # accumulate_steps is at its default: the size of a micro-batch decides.
         if count == 1 and size > 1:
             count = rows // size
         if count < 1 or rows % count or (size > 1 and rows % (size * count)):

@@ -35,6 +35,7 @@ class _Stage:
         """How the states of a parameter lie, a DistLayout."""
         own = layout_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
+        # A stage of a pipeline keeps its states on its own devices.
         if own is not None and mesh is not None and _is_within(own.mesh, mesh):
             mesh = own.mesh
         if mesh is None or (own is not None and own.mesh != mesh):
@@ -56,6 +57,7 @@ class _Stage:
         placements = list(own.placements)
         taken = {p.get_dim() for p in own.placements if p.is_shard()}
         free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
+        # A parameter without an axis that divides keeps whole states.
         if not placements[at].is_shard() and free:
             placements[at] = Shard(free[0])
         return DistLayout(mesh, placements)
@@ -152,6 +154,7 @@ def shard_optimizer(
         )
     if shard_fn is None:
         return optimizer
+    # States that exist already get the new layout, and keep their values.
     if any(group.stacks for group in optimizer._groups):
         state = optimizer.state_dict()
     else:
@@ -179,16 +182,13 @@ def _parts(layout: Any) -> tuple[Any, list[Any]]:
 def prepare(stage: Any, param: Any) -> None:
     """Puts a Parameter and its gradients where a stage wants them, in place."""
     layout = stage.layout(param)
-    if stage.cuts_parameters or not param.is_dist():
-        if stage.cuts_parameters:
-            setattr(
-                param, UNCUT, layout_of(param) or DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
-            )
-        if stage.cuts_parameters:
-            where = layout
-        else:
-            where = DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
-        move(param, where)
+    copies = DistLayout(layout.mesh, [Replicate()] * layout.mesh.ndim)
+    if stage.cuts_parameters:
+        # `gather_weights` brings the parameter back into this layout.
+        setattr(param, UNCUT, layout_of(param) or copies)
+        move(param, layout)
+    elif not param.is_dist():
+        move(param, copies)
     if stage.cuts_gradients and not param.stop_gradient:
         param.register_hook(lambda grad: reshard_tensor(grad, layout))
 

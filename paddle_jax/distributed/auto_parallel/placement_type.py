@@ -106,6 +106,7 @@ class Shard(Placement):
         return dim is None or dim == self._dim
 
     def _key(self) -> tuple[str, int, int | Any]:
+        # The order follows from the other placements of a layout, so it does not count.
         return "Shard", self._dim, self._split_factor
 
     def __repr__(self) -> str:
@@ -178,6 +179,7 @@ def ordered(placements: Any) -> list[Any]:
     seen = {}
     for p in placements:
         if p.is_shard() and dims.count(p.get_dim()) > 1:
+            # A copy, as the caller may use this Placement in other layouts.
             copy = Shard(p.get_dim(), split_factor=p.get_split_factor())
             copy._order = seen[p.get_dim()] = seen.get(p.get_dim(), -1) + 1
             made.append(copy)

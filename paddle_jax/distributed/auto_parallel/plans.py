@@ -94,6 +94,7 @@ class ColWiseParallel(PlanBase):
 
     def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Cuts the parameters."""
+        # A Linear has its weight as [inputs, outputs].
         _cut_parameters(layer, process_mesh, shard_param_list, {"weight": 1, "bias": 0})
         if self.gather_output:
             layer.register_forward_post_hook(self.gather_output_hook(process_mesh))
@@ -118,7 +119,9 @@ class RowWiseParallel(PlanBase):
 
     def apply(self, layer: Any, process_mesh: Any, shard_param_list: Any) -> None:
         """Cuts the parameters."""
+        # The bias is added to the sum over devices, so each device has it whole.
         _cut_parameters(layer, process_mesh, shard_param_list, {"weight": 0, "bias": None})
+        # An Embedding gets row numbers, which have no axis to cut.
         if not self.is_input_parallel and not isinstance(layer, Embedding):
             layer.register_forward_pre_hook(self.split_input_hook(process_mesh))
 

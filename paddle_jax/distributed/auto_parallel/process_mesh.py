@@ -212,6 +212,7 @@ class ProcessMesh:
         if isinstance(index, str):
             return self.get_submesh_with_dim(index)
         part = self._mesh[index]
+        # As for arrays: an integer takes its dimension away, a slice keeps it.
         if isinstance(index, tuple) or part.ndim == self._mesh.ndim:
             if isinstance(index, tuple):
                 kept = [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
@@ -221,6 +222,7 @@ class ProcessMesh:
                 kept = [*kept, *self._names[len(index) :]]
         else:
             kept = self._names[1:]
+        # A single device is a mesh of one dimension.
         if np.ndim(part):
             return ProcessMesh(part, kept)
         return ProcessMesh([int(part)])
@@ -239,6 +241,7 @@ class ProcessMesh:
         return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self.dim_names}"
 
     def __deepcopy__(self, memo: Any) -> ProcessMesh:
+        # It never changes, so copies of a model share it.
         return self
 
     def jax_mesh(self) -> Mesh:

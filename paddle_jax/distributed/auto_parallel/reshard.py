@@ -52,6 +52,7 @@ def reshard_tensor(tensor: Any, layout: Any) -> Any:
     old = read_raw(tensor)
     new = put_in_layout(old, layout)
     if local.ctx.grad and not tensor.stop_gradient:
+        # On the same devices the gradient may stay as it comes, unless the user asked for a layout.
         elsewhere = layout is DENSE or devices_of(old) != devices_of(new)
         back = requested_layout(tensor) or (layout_of(tensor) or DENSE if elsewhere else None)
         out = wrap(new, False, ReshardNode(tensor, back), 0)

@@ -214,11 +214,13 @@ def _forward(
     ring: Any, q: Any, k: Any, v: Any
 ) -> tuple[jax.Array, tuple[Any, Any, Any, jax.Array, jax.Array]]:
     """(results, what the backward pass needs)."""
+    # Sums over the hops would lose digits in half precision.
     wide = jnp.promote_types(q.dtype, jnp.float32)
     rows = (*q.shape[:3], v.shape[3])
 
     def hop(carry: Any, number: Any) -> Any:
         pair, out, lse = carry
+        # Before the block, which does not need it: the device can compute and send at once.
         following = ring.onward(pair)
         out, lse = _by_case(ring, number, add_block, (q, *pair, out, lse), ring.scale)
         return (following, out, lse), None
@@ -234,6 +236,7 @@ def _backward(ring: Any, kept: Any, cotangent: Any) -> tuple[jax.Array, jax.Arra
     q, k, v, out, lse = kept
     wide = lse.dtype
     cotangent = cotangent.astype(wide)
+    # The part of the derivative of softmax that all keys have in common.
     delta = jnp.sum(cotangent * out.astype(wide), axis=-1)
 
     def hop(carry: Any, number: Any) -> Any:
@@ -260,7 +263,9 @@ def _by_case(ring: Any, hop: Any, function: Any, operands: Any, scale: Any) -> A
     everything = slice(None)
     shapes = {
         _SAME: {"mask": True, "queries": everything, "keys": everything},
+        # its second piece is later than all queries here
         _EARLIER: {"mask": False, "queries": everything, "keys": earlier},
+        # its pieces lie between the two of this device
         _LATER: {"mask": False, "queries": later, "keys": everything},
     }
     branches = [ft.partial(function, scale=scale, **shapes[case]) for case in range(3)]
@@ -352,6 +357,7 @@ def block_gradients(
     `add_block`."""
     heads = k.shape[2]
     q, k, v = q[:, queries], k[:, keys], v[:, keys]
+    # The log-sum-exp is that of all hops, so these are the weights of the whole softmax.
     weights = jnp.exp(_scores(q, k, scale, mask, bias) - _per_query(lse[:, queries], heads)[..., None])
     rows = _grouped(cotangent[:, queries], heads)
     mixed = weights if drop_factors is None else weights * drop_factors

@@ -99,6 +99,7 @@ class ContextParallel(PlanBase):
 
     def before(self, process_mesh: Any) -> Any:
         """The hook before: of the tensors of four axes."""
+        # All-to-all gives each device some heads for the whole sequence.
         cut = Shard(2 if self.backend == "all2all" else 1)
 
         def change(value: Any) -> Any:
@@ -144,6 +145,7 @@ class _Rings:
 
     def leave(self, layer: Any, inputs: Any, outputs: Any) -> None:
         """After a call, also one that has raised."""
+        # None is open where a hook before `enter` has raised.
         if self.open:
             self.open.pop().__exit__(None, None, None)
 

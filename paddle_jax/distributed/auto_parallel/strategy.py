@@ -102,6 +102,7 @@ class Config:
     """Settings by attribute."""
 
     def __init__(self, defaults: Any, given: Any = ()) -> None:
+        # Around `__setattr__`, which warns of names that are not there yet. Lists must not be shared.
         vars(self).update(copy.deepcopy(defaults))
         self.from_dict(dict(given))
 
@@ -158,6 +159,7 @@ class Strategy(Config):
         if unknown:
             known = ", ".join(_SECTIONS["fused_passes"])
             raise ValueError(f"Strategy: fused_passes: got {', '.join(sorted(unknown))}; there are {known}")
+        # Sections become Configs of their own below.
         super().__init__(_PLAIN, {key: value for key, value in given.items() if key not in _SECTIONS})
         for name, defaults in _SECTIONS.items():
             setattr(self, f"_{name}", Config(defaults, given.get(name, {})))

@@ -78,10 +78,12 @@ def parallelize(
     mesh_of: Callable[..., Any] = lambda layer: mesh  # noqa: E731  the mesh that a layer of the model lies on
     if cut:
         mesh_of = Stages(model, mesh, pipeline).mesh_of
+    # Sharded parameters are new objects: the optimizer gets them by their names.
     before = {key: param for key, param in model.named_parameters()}
     for part, dim in parts:
         if part is not None:
             _apply(model, mesh, part.get("parallelize_plan") or {}, dim, mesh_of)
+    # What no plan names is copied to all devices.
     replicate_unsharded(model, mesh_of)
     if optimizer is not None:
         exchange(optimizer, before, dict(model.named_parameters()))
@@ -166,6 +168,7 @@ def exchange(optimizer: Any, before: Any, after: Any) -> None:
     """Gives an optimizer the new parameters in place of the old ones."""
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:
+        # Stacks hold the states of the old parameters.
         if group.stacks:
             raise CheckError(
                 "parallelize: optimizer: it has made steps already; call parallelize before the first one"

@@ -161,6 +161,7 @@ def _cuts(names: list[str], split_spec: Any, count: int) -> dict[str, SplitPoint
             f"need {count} at least"
         )
     size, rest = divmod(len(matching), count)
+    # The first stages get one layer more where they do not divide.
     ends = [(stage + 1) * size + min(stage + 1, rest) - 1 for stage in range(count - 1)]
     return {matching[end]: SplitPoint.END for end in ends}
 
@@ -172,6 +173,7 @@ def _matching(names: Any, prefixes: Any) -> list[Any]:
         numbered = any(re.fullmatch(re.escape(prefix) + r"\.\d+", name) for prefix in prefixes)
         if numbered or name in prefixes:
             found.append(name)
+    # A name such as `layers` means what is in it, not the container as one more layer.
     containers = {name.rpartition(".")[0] for name in found}
     return [name for name in found if name not in containers]
 
