@@ -18,7 +18,7 @@ from jax._src import (
 from jax.sharding import NamedSharding
 
 from paddle_jax._core.base import launch_variables
-from paddle_jax._core.lazy import jax_plugins
+from paddle_jax._core.lazy import jax_plugins, tpu_compiler
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,6 +107,8 @@ def _find_default() -> Any:
         _Devices.default = HOST
     else:
         _Devices.default = canonical_device(jax.local_devices()[0])
+        if getattr(_Devices.default, "platform", "") == "tpu":
+            tpu_compiler.refuse_complex128()
     return _Devices.default
 
 
