@@ -124,6 +124,7 @@ def load_merged_state_dict(
     saved = {
         name: entry for name, entry in described(path, unique_id).items() if name.startswith(prefix or "")
     }
+    # Loading works in place, so there must be Tensors to load into.
     state = {name: zeros(entry["shape"], entry["dtype"]) for name, entry in saved.items()}
     load_state_dict(state, path, unique_id=unique_id, aoa_config=aoa_config)
     return state
@@ -175,10 +176,12 @@ def _assembled(
 
 def _piece(folder: Any, name: str, piece: dict[str, Any], dtype: np.dtype, checked: set[Any]) -> Any:
     """The values of a piece, read where they are used; the first time the whole of it is checked."""
+    # Only the name: metadata from elsewhere must not lead out of the folder.
     file = folder / Path(piece["file"]).name
     shape = tuple(piece["shape"])
     size = int(np.prod(shape, dtype=np.int64))
     try:
+        # Mapped, so that a device that needs a few rows reads no more of a large file.
         values = np.memmap(file, dtype, "r", piece["offset"], (size,))
     except (FileNotFoundError, ValueError):
         raise ValueError(

@@ -78,6 +78,7 @@ def described(folder: Any, unique_id: Any) -> dict[str, Any]:
             f"load_state_dict: path: {file} is of version {read['version']}; "
             f"this release reads version {VERSION}"
         )
+    # Whatever else may lie under this name is no JSON of this form.
     except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
         raise ValueError(
             f"load_state_dict: path: {file} is no metadata of this package (the real Paddle's "

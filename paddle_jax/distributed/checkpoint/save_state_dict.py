@@ -45,6 +45,7 @@ def wait() -> None:
         raise RuntimeError(f"save_state_dict: the save in the background failed: {error}") from error
 
 
+# A program that ends must not cut off what it is still writing.
 atexit.register(lambda: _Writing.thread and _Writing.thread.join())
 
 
@@ -138,6 +139,7 @@ def _pieces(array: Any, rank: Any) -> Iterator[Any]:
         yield [0] * array.ndim, np.array(to_numpy(array, "save_state_dict"))
         return
     for shard in array.addressable_shards:
+        # Devices with copies of a piece have numbers; the first of them writes it.
         if shard.replica_id == 0:
             yield [s.start or 0 for s in shard.index], np.array(to_numpy(shard.data, "save_state_dict"))
 

@@ -188,6 +188,7 @@ def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWe
             f"shard_weight: axis: got {axis} for a Tensor of {weight.ndim} axes; use 0 to {weight.ndim - 1}"
         )
     local = tuple(weight.shape)
+    # A group of one process may have no connection; its rank is -1 then.
     place = max(group.rank, 0)
     whole = tuple(n * group.nranks if i == axis else n for i, n in enumerate(local))
     return ShardedWeight(
@@ -245,6 +246,7 @@ def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str,
     states = optimizer.state_dict()
     masters = states.get("master_weights", {})
     keys: dict[str, str] = {}
+    # In a fixed order, so that a weight with two names has the same one on all processes.
     for key in sorted(weights):
         keys.setdefault(weights[key].local_tensor.name, key)
     found = []

@@ -306,6 +306,7 @@ def create_group(number: Any, ranks: Any, timeout: Any, name: str) -> Group:
         here = 0
     if len(ranks) > 1 and here in ranks:
         return Group(ranks.index(here), number, ranks, ProcessGroup(number, ranks, timeout), name)
+    # A group of this process alone needs no connection, but its calls must work.
     if Groups.alone is not None and ranks == [here]:
         return Group(0, number, ranks, Groups.alone, name)
     return Group(-1, number, ranks, None, name)

@@ -34,6 +34,7 @@ def group_along(mesh: ProcessMesh, dim: str | None) -> Any:
         raise ValueError(f"ProcessMesh.get_group: dim_name: got {dim!r}; the mesh has {mesh.dim_names}")
     at = 0 if dim is None else mesh.dim_names.index(dim)
     rows = np.moveaxis(mesh.mesh, at, -1).reshape(-1, mesh.shape[at]).tolist()
+    # Also those of others: all processes have to make each group.
     groups = [_of(sorted(row)) for row in rows]
     return next((group for group in groups if get_rank() in group.ranks), groups[0])
 

@@ -112,6 +112,7 @@ def scatter_object_list(
         return
     wire = group.process_group
     source = place(group, src)
+    # Processes that receive hand in empty rows of the same shape.
     pieces = [b""] * group.nranks
     if source == group.rank:
         if len(in_object_list or ()) != group.nranks:
@@ -200,6 +201,7 @@ def recv_object_list(
     other = _peer("recv_object_list", group, src, src_in_group)
     wire = group.process_group
     channel = Groups.channel
+    # Bytes have no fixed length, so no Tensor is filled as in `recv`.
     found = channel.receive(
         group.id,
         other,

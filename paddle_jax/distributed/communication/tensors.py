@@ -68,6 +68,7 @@ def stacked(arrays: Any) -> Any:
     import jax.numpy as jnp
 
     arrays = [at_hand(array) for array in arrays]
+    # NumPy stacks what lies on the host without a compiled program.
     return (np.stack if all(isinstance(array, np.ndarray) for array in arrays) else jnp.stack)(arrays)
 
 
@@ -184,6 +185,7 @@ class Task:
         return True
 
     def __del__(self) -> None:
+        # At the end of the interpreter the other processes may be gone already.
         if not sys.is_finalizing():
             self.wait()  # a task that nobody keeps: `irecv(x)` alone must not leave x as it was
 

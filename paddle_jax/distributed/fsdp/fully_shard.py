@@ -59,6 +59,7 @@ class _Chosen(ShardingStage3):
         placement = None if self._choose is None else self._choose(param)
         if placement is None:
             return found
+        # The first dimension of the mesh is the one that is cut along.
         return DistLayout(found.mesh, [placement, *found.placements[1:]])
 
 
@@ -116,6 +117,7 @@ def fully_shard(
     for parameter in chosen:
         if getattr(parameter, UNCUT, None) is None:  # a block of the model may be sharded before
             prepare(stage, parameter)
+    # Ignored parameters and buffers are used beside the others, so they need copies.
     replicate_unsharded(module, mesh)
     gathers = reshard_after_forward is None or reshard_after_forward
     if gathers and any(getattr(parameter, UNCUT, None) is not None for parameter in chosen):

@@ -63,10 +63,12 @@ class _Master:
         """Introduces a process; answers when all have come."""
         new = json.loads(request)
         with self.changed:
+            # A problem stays: those that come later, or wait, get the same answer.
             self.problem = self.problem or self._problem(new)
             if self.problem is None:
                 self.infos[new["info"][1]] = new["info"]
             self.changed.notify_all()
+            # With a time limit, to see whether the caller has gone meanwhile.
             while self.problem is None and len(self.infos) < self.size and context.is_active():
                 self.changed.wait(0.5)
             if self.problem is not None:
@@ -156,6 +158,7 @@ class Agent:
             state = _Master(size)
             methods = {"Join": state.join, "Leave": state.leave}
             self._master_server, _ = serve(_SERVICE, token, master, methods, {"Watch": state.detect_exit})
+        # Port 0 lets the system choose a free one.
         host, _, port = (own or f"{own_address(master)}:0").rpartition(":")
         self._server, bound = serve(_SERVICE, token, f"{host}:{port}", {"Call": self._answer})
         self.info: WorkerInfo = WorkerInfo(name, rank, host, bound)
@@ -244,6 +247,7 @@ class Agent:
         info = self.find(to)
         request = serialization.dumped((function, args, kwargs))
         stub = self._channel(f"{info.ip}:{info.port}").unary_unary(f"/{_SERVICE}/Call")
+        # Paddle's default of -1 means no limit.
         limit = timeout if timeout > 0 else None
         future = stub.future(request, timeout=limit, metadata=self._metadata)
         called = getattr(function, "__qualname__", repr(function))

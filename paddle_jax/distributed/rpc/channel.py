@@ -7,12 +7,15 @@ import hmac
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-THREADS = 16
+THREADS = 16  # calls that a process answers at once; those that wait for others hold one each
 LAST_WORDS = 5.0  # seconds in which a server that stops answers what is under way
 OPTIONS = [
+    # no limit: arguments may be whole models
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
+    # a port in use is an error, and no second server behind it
     ("grpc.so_reuseport", 0),
+    # a lost machine is found out within seconds
     ("grpc.keepalive_time_ms", 2000),
     ("grpc.keepalive_timeout_ms", 3000),
     # gRPC waits for the longer of the two, and this one is a minute by default
@@ -22,6 +25,7 @@ OPTIONS = [
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 500),
     # A busy server reads several pings at once, and must not take them for an attack.
     ("grpc.http2.max_ping_strikes", 0),
+    # processes of a job reach each other directly
     ("grpc.enable_http_proxy", 0),
 ]
 
@@ -74,6 +78,7 @@ def serve(
     def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(request: Any, context: Any) -> Iterator[Any] | bytes:
             given = dict(context.invocation_metadata()).get("token", "")
+            # In constant time: a plain comparison shows by its time how much fits.
             if not hmac.compare_digest(str(given).encode(), token.encode()):
                 context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not that of this job")
             return function(request, context)

@@ -75,6 +75,7 @@ def init_rpc(
     own = os.environ.get("PADDLE_WORKER_ENDPOINT")
     agent = Agent(name, rank, world_size, master, own, token)
     _Current.agent = agent
+    # Only now: functions that are called here may call others by this agent.
     agent.accept_calls()
 
 

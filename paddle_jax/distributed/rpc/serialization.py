@@ -48,8 +48,10 @@ def dumped(value: Any) -> bytes:
 
 def _pickled(value: Sequence[Any], buffers: Sequence[Any]) -> bytes:
     try:
+        # Arrays go beside the pickle, without a copy into it.
         return pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     except (pickle.PicklingError, AttributeError, TypeError):
+        # Lambdas and local functions need cloudpickle. The failed try may have left buffers.
         buffers.clear()
         cloudpickle = by_value()
         if cloudpickle is None:

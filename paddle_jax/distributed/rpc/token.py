@@ -52,6 +52,7 @@ def private_folder() -> Path:
     """
     folder = Path(tempfile.gettempdir()) / f"paddle_jax-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    # Another user may have made the folder first, to read or plant tokens.
     if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
         raise PermissionError(f"{folder}: it must belong to this user alone; remove it")
     return folder
@@ -66,6 +67,7 @@ def _is_loopback(host: str) -> bool:
 
 def _written(file: Any) -> str:
     token = secrets.token_hex(16)
+    # One of an earlier job, or one that was put there: O_EXCL refuses to write through it.
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
         stream.write(token)
@@ -75,6 +77,7 @@ def _written(file: Any) -> str:
 def _read(file: Any, seconds: float) -> str:
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
+        # An empty file is one that is being written.
         if file.exists() and file.stat().st_uid == os.getuid() and (token := file.read_text()):
             return token
         time.sleep(_WAIT)

@@ -69,6 +69,7 @@ class GroupSharded(Layer):
         self._level = level
         self._group = group
         self._size = size
+        # Stage 3 cuts each parameter; below it each parameter belongs to one process.
         self._parts = (Pieces if level == "p_g_os" else Owned)(layers.parameters(), group)
         self._kept = {}
         self._armed = False
@@ -301,6 +302,7 @@ class GroupShardedStage3(GroupSharded):
         except (TypeError, ValueError):
             self.get_all_parameters()
             raise
+        # Programs go on with the optimizer that they have passed, so its methods change.
         for name in ("step", "minimize", "clear_grad", "clear_gradients", "_found_everywhere"):
             setattr(optimizer, name, getattr(self._optim, name))
 
@@ -413,6 +415,7 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
     folder = Path(output)
     if folder.is_file():
         raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")
+    # All processes gather the values; the first one writes them.
     state = model.state_dict()
     whole = None if optimizer is None else optimizer.whole_state()
     if model._group.rank == 0:
@@ -420,6 +423,7 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
         save(state, str(folder / "model.pdmodel"))
         if whole is not None:
             save(_tensors(whole), str(folder / "model.pdopt"))
+    # Nobody reads before the files are there.
     barrier(model._group)
 
 

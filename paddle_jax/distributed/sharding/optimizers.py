@@ -39,6 +39,7 @@ def owners(params: Any, count: Any) -> dict[Any, Any]:
     for param in sorted(params, key=lambda param: -int(np.prod(param.shape))):
         place = int(np.argmin(loads))
         found[id(param)] = place
+        # One more, so that empty parameters are dealt out as well.
         loads[place] += int(np.prod(param.shape)) + 1
     return found
 
@@ -83,10 +84,12 @@ class Round:
             )
         self._inner, self._norm, self._clip = optimizer, None, clips[0]
         if isinstance(clips[0], ClipGradByGlobalNorm):
+            # The optimizer sees a part of the gradients. The norm is taken here, over all processes.
             self._norm = clips[0].clip_norm
             optimizer._grad_clip = None
 
     def __getattr__(self, name: Any) -> Any:
+        # `copy` and `pickle` ask before `__init__` has run; that must not go on for ever.
         if name.startswith("__") or "_inner" not in vars(self):
             raise AttributeError(name)
         return getattr(self._inner, name)
@@ -258,6 +261,7 @@ class Pieces:
     def __init__(self, params: Any, group: Any) -> None:
         self.group, self.params, self.whole = group, [p for p in params if not p.stop_gradient], True
         self.shapes: dict[int, tuple[Any, ...]] = {id(p): tuple(p.shape) for p in self.params}
+        # rounded up: the last piece is filled up with zeros
         self.lengths: dict[int, Any] = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
 
     def _filled(self, param: Any, array: Any) -> np.ndarray:
@@ -316,6 +320,7 @@ class Pieces:
     def average(self, active: Any, size: Any) -> None:
         """Replaces gradients by the piece of this process of their mean."""
         for bucket in in_buckets([p._grad for p in active], size):
+            # Buckets are made of gradients; this leads back to their parameters.
             owner = {id(p._grad): p for p in active}
             params = [owner[id(grad)] for grad in bucket]
             rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)

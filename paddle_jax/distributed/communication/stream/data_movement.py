@@ -169,6 +169,7 @@ def scatter(
     given = tensor_or_tensor_list
     array = value("scatter", "tensor", tensor)
     if source != group.rank:
+        # Every process hands in an array of the same shape; that of the source counts.
         rows = np.zeros((group.nranks, *array.shape), array.dtype)
     elif isinstance(given, Tensor):
         rows = split(
@@ -267,6 +268,7 @@ def alltoall_single(
         return Task(sync=sync_op)
     mine = _sizes("in_split_sizes", in_split_sizes, array.shape[0], group.nranks)
     expected = _sizes("out_split_sizes", out_split_sizes, plain_shape(out_tensor)[0], group.nranks)
+    # All sizes go round first: a wrong one is found before data moves.
     sizes = np.asarray(wire.all_gather(np.asarray(mine, np.int64), "sizes of alltoall_single"))
     if (sizes[:, group.rank] != expected).any():
         raise ValueError(
