@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fleet"]
 
+# settings that Paddle builds into static programs
 _STATIC = (
     "amp",
     "recompute",
@@ -178,13 +179,16 @@ class Fleet(ServerMethods):
         if launch_variables.size() > 1:
             init_parallel_env()
         topology = _topology(strategy)
+        # An earlier `init` may have made a grid of devices.
         Current.grid = Groups.alone = None
         # One process with several devices: the grid is made of these.
         if launch_variables.size() == 1 and topology.world_size() > 1:
             self._take_devices(topology)
         else:
             self._hcg = Current.hcg = HybridCommunicateGroup(topology)
+        # Sharded checkpoints ask for it, and lie below this module.
         CuttingGroup.find = self._hcg.get_model_parallel_group
+        # -1 is the default: nobody has chosen a seed.
         seed = strategy.tensor_parallel_configs["tensor_init_seed"]
         # Parts of a weight must draw different numbers, other layers the same.
         if self._hcg.get_model_parallel_world_size() > 1 or (Current.grid is not None and seed != -1):

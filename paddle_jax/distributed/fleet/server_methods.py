@@ -134,6 +134,7 @@ class ServerMethods:
         self._role()
         if Current.servers is not None:
             Current.servers.save(dirname, mode)
+            # The Scope holds what this worker read last; the servers have newer values.
             Current.servers.refresh()
             if not (main_program or default_main_program()).vars:
                 return  # an eager program, or one whose parameters are all on servers
@@ -252,6 +253,7 @@ class ServerMethods:
         runtime = self._servers("save_dense_params")
         if runtime is not None:
             runtime.refresh()
+            # None stands for all Variables of the program.
             chosen = None
             if var_names is not None:
                 chosen = [program.var(name) for name in var_names]

@@ -218,6 +218,7 @@ class AveragedProgram(ProgramHook):
         # A test neither averages nor updates.
         if for_test:
             return None
+        # Sums and counts are not copied: the copy begins a round of its own.
         copied = AveragedProgram(self.group, self.size, self.every, self.mean)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
@@ -312,6 +313,7 @@ class AveragedProgram(ProgramHook):
             late_writes = {name: symbol for name, symbol in writes.items() if symbol in late_symbols}
             early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
             wanted = [symbols[i] for i in early_items] + [held_symbol(one) for one in self.gradients]
+            # Early: what does not depend on averages. Late: updates, from averages that are fed.
             parts = Parts(
                 CompiledRun(program, wanted, False, early_writes),
                 CompiledRun(program, [symbols[i] for i in late_items], True, late_writes),
@@ -346,6 +348,7 @@ class AveragedProgram(ProgramHook):
             with eager_mode():
                 if self.sums:
                     gradients = [a + b for a, b in zip(self.sums, gradients, strict=True)]
+                # The last run of a round begins a new sum.
                 self.sums = [] if self.count == 0 else gradients
                 if self.count:
                     return gradients
@@ -402,6 +405,7 @@ class AveragedProgram(ProgramHook):
 
 def acts(strategy: Any) -> bool:
     """Whether a strategy changes how a static program trains in a process alone."""
+    # Averaging is left out, as a process alone has nothing to average with.
     merges = strategy.gradient_merge and strategy.gradient_merge_configs["k_steps"] > 1
     return merges or strategy.amp or strategy.lamb or strategy.lars
 

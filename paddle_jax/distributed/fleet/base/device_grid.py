@@ -51,6 +51,7 @@ class DeviceGrid:
         self.topology = topology
         axes = topology.get_hybrid_group_names()
         lengths = {_SHORT[axis]: topology.get_dim(axis) for axis in axes}
+        # Dimensions of length 1 cut nothing. One must stay, so that a single device is a mesh.
         kept = {name: length for name, length in lengths.items() if length > 1 or name == "dp"}
         ids = np.arange(topology.world_size()).reshape(list(kept.values()))
         self.mesh: ProcessMesh = ProcessMesh(ids, list(kept))
@@ -108,6 +109,7 @@ class DeviceGrid:
         if name is None:
             return None
         whole = self.stage_mesh(self.stage).get_mesh_with_dim(name)
+        # Experts in blocks: the first ones on the first device, as many on each.
         place = index * self.degree(name) // count
         ids = np.array(whole.process_ids).reshape(whole.shape)[place : place + 1]
         mesh = ProcessMesh(ids, whole.dim_names)
@@ -124,6 +126,7 @@ class DeviceGrid:
         stays as it is."""
 
         def leaf(tensor: Tensor) -> Tensor:
+            # Detached: each stage has a tape of its own, and the schedule carries gradients between them.
             moved = reshard_tensor(tensor.detach(), self._batch_layout(tensor, stage))
             moved.stop_gradient = tensor.stop_gradient
             return moved
@@ -133,6 +136,7 @@ class DeviceGrid:
     def attention(self, stage: int = 0) -> contextlib.AbstractContextManager:
         """Inside, attention over a sequence that is cut along "cp" or "sep" runs in rings."""
         dims = [name for name in _SEQUENCE if self.degree(name) > 1]
+        # A ring runs along one dimension.
         if len(dims) != 1:
             return contextlib.nullcontext()
         axes = dict.fromkeys(_BATCH, 0) | {dims[0]: 1, "mp": 2}
@@ -162,6 +166,7 @@ class DeviceGrid:
         return map_tensors(value, on_stage)
 
     def _batch_layout(self, tensor: Any, stage: Any) -> DistLayout:
+        # A number, such as a scale, has no rows to cut.
         axes = dict.fromkeys(_BATCH, 0) if tensor.ndim > 0 else {}
         if tensor.ndim > 1:
             axes |= dict.fromkeys(_SEQUENCE, 1)

@@ -16,7 +16,7 @@ _ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
 # Dimensions of experts, which programs may name among the others.
 _EXPERT_ORDER = ["ep", "moe_sharding"]
 _DEGREES = {
-    "dp_degree": -1,
+    "dp_degree": -1,  # as many as the others leave
     "mp_degree": 1,
     "pp_degree": 1,
     "sharding_degree": 1,
@@ -190,6 +190,7 @@ _BUILD_FIELDS = (
     "fused_feedforward",
     "reduce_strategy",
 )
+# settings that keep their value where they are given another type
 _HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd") :], "a_sync", "split_data")
 
 
@@ -226,6 +227,7 @@ class DistributedStrategy:
         values["hybrid_configs"] = _DEGREES | _HYBRID_SWITCHES | nested_configs()
         values["hybrid_parallel_order"] = list(_ORDER)
         values["build_strategy"] = dict(_BUILD_DEFAULTS)
+        # Around `__setattr__`, which knows only the names in `_values`.
         object.__setattr__(self, "_values", values)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -244,6 +246,7 @@ class DistributedStrategy:
             return
         if not isinstance(value, dict):
             raise TypeError(f"DistributedStrategy.{name}: got {type(value).__name__}; it must be a dict")
+        # A copy: the order and nested settings are taken out of it.
         value = dict(value)
         if name == "hybrid_configs":
             self._take_order(value)
@@ -327,6 +330,7 @@ def _setting(name: str) -> property:
     return property(lambda self: self._values[name], doc=f"The setting `{name}`.")
 
 
+# Properties, so that a setting can be read, and shows up in `dir`.
 for _name in DistributedStrategy()._values:
     setattr(DistributedStrategy, _name, _setting(_name))
 DistributedStrategy.build_strategy = property(_build_strategy, doc="The setting `build_strategy`, a copy.")

@@ -100,9 +100,11 @@ class NestedConfig:
             field: NestedConfig(f"{name}.{field}", value) if isinstance(value, dict) else value
             for field, value in defaults.items()
         }
+        # Around `__setattr__`, which takes fields alone.
         self.__dict__.update(_name=name, _values=values)
 
     def __getattr__(self, field: str) -> Any:
+        # `copy` and `pickle` ask before there are fields.
         values = self.__dict__.get("_values", {})
         if field not in values:
             raise AttributeError(f"{self.__dict__.get('_name')}: there is no field {field!r}")

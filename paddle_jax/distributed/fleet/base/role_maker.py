@@ -64,6 +64,7 @@ class RoleMakerBase:
             raise NotImplementedError(
                 "fleet.init: role_maker: got a server with is_collective=True; pass is_collective=False"
             )
+        # A process alone needs neither servers nor collectives.
         lonely = launch_variables.size() == 1 and self._count == 1
         if not self._is_collective and not self._servers and not lonely:
             raise NotImplementedError(
@@ -127,6 +128,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
         if servers:
             super().__init__(False, *_role_among(servers), servers)
             return
+        # Paddle's address of a program without a launcher.
         endpoints = ["127.0.0.1:6170"] if is_collective else []
         if launch_variables.endpoints()[0]:
             endpoints = launch_variables.endpoints()

@@ -29,6 +29,7 @@ SHORT_NAMES = {
     "mp": "model",
 }
 
+# dimensions whose common groups libraries ask for
 _FUSED = (("data", "sep"), ("data", "sep", "context"), ("pipe", "model"))
 
 
@@ -173,6 +174,7 @@ class HybridCommunicateGroup:
             )
         self._place = topology.get_coord(self.global_rank)._asdict()
         self._groups = {name: self._create_groups([name]) for name in names}
+        # All but "data" divide one copy of the model.
         self._check = self._create_groups([name for name in names if name != "data"])
         self._fused_groups = {axes: self._fused(axes) for axes in _FUSED}
         # the names by which libraries read degrees and groups
@@ -184,6 +186,7 @@ class HybridCommunicateGroup:
         self.is_last_stage: Any = self.stage_id == self._sizes.get("pipe", 1) - 1
 
     def _create_groups(self, names: Sequence[str]) -> Group:
+        # All processes must make all groups, also those of others.
         groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
         return next(group for group in groups if self.global_rank in group.ranks)
 
@@ -219,6 +222,7 @@ class HybridCommunicateGroup:
             topology: CommunicateTopology of the devices.
         """
         names = topology.get_hybrid_group_names()
+        # For collectives there is one process; only the degrees are those of the devices.
         groups = cls(CommunicateTopology(names, [1] * len(names)))
         groups._degrees = topology
         return groups
@@ -269,6 +273,7 @@ class HybridCommunicateGroup:
         if self._sizes.get("pipe", 1) == 1:
             return None
         group = self._groups["pipe"]
+        # Messages here name their process, so one group serves all four ways.
         return group, group, group, group
 
     def get_dp_sep_parallel_group(self) -> Group | None:
@@ -328,6 +333,7 @@ def _along(name: str, axis: str) -> None:
         f"get_{name}_parallel_world_size": (size, f'The number of processes along "{axis}".'),
         f"get_{name}_parallel_rank": (place, f'The place of this process along "{axis}".'),
     }
+    # These have methods of their own, which refuse a length of 1.
     if axis not in ("sep", "context"):
         made |= {
             f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),

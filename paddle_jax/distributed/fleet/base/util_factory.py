@@ -49,6 +49,7 @@ class UtilBase:
         found = _WAYS[mode](
             np.stack([np.asarray(each) for each in self.all_gather(input, comm_world)]), axis=0
         )
+        # A number gives a number, an array an array.
         if np.ndim(input):
             return found
         return found.item()
@@ -64,6 +65,7 @@ class UtilBase:
         found = []
         if is_initialized():
             all_gather_object(found, input)
+        # A process alone has only its own.
         return found or [input]
 
     def barrier(self, comm_world: str = "worker") -> None:
@@ -85,6 +87,7 @@ class UtilBase:
         count = launch_variables.size()
         place = launch_variables.rank()
         if Current.servers is not None:
+            # Servers read no files: only workers count.
             count = Current.servers.workers
             place = Current.servers.index
         least, more = divmod(len(files), count)

@@ -89,6 +89,7 @@ class DataGenerator:
 
     def _print_batches(self, samples: Iterator[Any]) -> None:
         size = max(1, int(self.batch_size_))
+        # Batch by batch, as a pipe may have no end.
         while batch := list(islice(samples, size)):
             for sample in self.generate_batch(batch)():
                 sys.stdout.write(self._gen_str(sample))
@@ -136,6 +137,7 @@ class MultiSlotDataGenerator(DataGenerator):
                     f"in the first sample it is {known[place][0]!r}"
                 )
         if known is None:
+            # Whole numbers until a sample has a float in the slot.
             known = self._proto_info = [(name, "uint64") for name, _ in slots]
         floats = [any(isinstance(value, float) for value in values) for _, values in slots]
         self._proto_info = [

@@ -267,6 +267,7 @@ class InMemoryDataset(DatasetBase):
             except BaseException as error:
                 self._error = error
 
+        # A daemon: a program that ends does not wait for files that it no longer needs.
         self._loading = threading.Thread(target=load, name="paddle.dataset load", daemon=True)
         self._loading.start()
 
@@ -321,8 +322,10 @@ class InMemoryDataset(DatasetBase):
         ]
         pieces = _pieces(sent)
         exchange = Current.fleet.util.all_gather
+        # All workers must take part in every exchange, also those with fewer pieces.
         count = max(exchange(len(pieces)))
         for i in range(count):
+            # Everyone gets all pieces and takes its own: there is no exchange of two.
             given = exchange(pieces[i] if i < len(pieces) else [])
             for sender, piece in enumerate(given):
                 if sender != index:
@@ -377,6 +380,7 @@ def _total(count: int, fleet: Any) -> int:
 
 def _packed(example: Example) -> str:
     """An example as text."""
+    # As text, since servers hand on texts. Bytes keep every bit of a float.
     parts = [[array.dtype.str, base64.b64encode(array.tobytes()).decode()] for array in example]
     return json.dumps(parts)
 
@@ -388,6 +392,7 @@ def _unpacked(text: str) -> Example:
 def _pieces(sent: list[tuple[int, Example]]) -> list[list[list[Any]]]:
     """Examples with their new owners, in pieces that are not too large."""
     pieces: list[list[list[Any]]] = []
+    # Full, so that the first example begins a piece.
     size = _SENT_AT_ONCE
     for owner, example in sent:
         packed = _packed(example)

@@ -119,6 +119,7 @@ def read_file(file: str, source: Source, slots: Sequence[Slot]) -> Iterator[Exam
         start_new_session=True,  # what the shell has started ends with it
     )
     errors: list[str] = []
+    # Read meanwhile: a command that fills the pipe of stderr would stand still.
     reader = threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True)
     reader.start()
     try:
@@ -131,6 +132,7 @@ def read_file(file: str, source: Source, slots: Sequence[Slot]) -> Iterator[Exam
             text = "".join(errors).strip()[-_ERROR_TEXT:]
             raise RuntimeError(f"dataset: {file}: {source.command!r} has ended with {status}: {text}")
     finally:
+        # The caller has stopped early, or a line was wrong: the command still runs.
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -164,6 +166,7 @@ class _Reader:
             self._hand_on(chunks, error)
 
     def _hand_on(self, chunks: queue.Queue[Any], item: Any) -> None:
+        # With a time limit: a full queue would hold the thread after its reader has left.
         while not self.ended.is_set():
             try:
                 return chunks.put(item, timeout=0.1)
@@ -174,6 +177,7 @@ class _Reader:
 def read_files(source: Source, slots: Sequence[Slot]) -> Iterator[Example]:
     """The examples of all files, in their order; `threads` files are read at once."""
     reader = _Reader(source, slots)
+    # One queue a file: files are read at once, and their examples come in order.
     waiting: list[queue.Queue[Any]] = [queue.Queue(_WAITING) for _ in source.files]
     with concurrent.futures.ThreadPoolExecutor(max(1, source.threads), "paddle.dataset") as pool:
         try:
@@ -239,6 +243,7 @@ def _joined(batch: list[Example], slots: Sequence[Slot]) -> dict[str, np.ndarray
 
 def _filled_up(values: list[np.ndarray], slot: Slot) -> np.ndarray:
     longest = max(map(len, values))
+    # A power of 2, so that few shapes are compiled.
     length = 1 << (longest - 1).bit_length()
     found = np.zeros((len(values), length), slot.dtype)
     for row, numbers in zip(found, values, strict=True):

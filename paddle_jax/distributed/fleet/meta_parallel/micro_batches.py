@@ -64,6 +64,7 @@ class MicroBatches:
                     f"train_batch: data: got a list of {len(self.data)}; it must be [inputs, labels]"
                 )
             return self._cut(self.data[which], micro_batch)
+        # A stage in the middle passes None, and never gets here.
         if self.data is None:
             raise CheckError("train_batch: data: got None; the first and the last stage need the data")
         return self._drawn(micro_batch)[which]
@@ -73,6 +74,7 @@ class MicroBatches:
         iterator: Iterator[Any] = self.data
         while micro_batch not in self._taken:
             try:
+                # Micro-batches come in order, so earlier ones are drawn on the way.
                 self._taken[len(self._taken)] = _checked(next(iterator))
             except StopIteration:
                 raise CheckError(

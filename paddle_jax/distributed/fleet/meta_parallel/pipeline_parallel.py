@@ -130,6 +130,7 @@ class _Batched(MetaParallelBase):
         self._layers.train()
         self._choose_loss(loss_fn_idx)
         loss = self.forward_backward_pipeline(data, scaler, return_micro_batch_loss)
+        # The caller may train in mixed precision; updates are in the dtype of the states.
         with auto_cast(enable=False):
             self._optimizer_step()
         return loss
@@ -151,6 +152,7 @@ class _Batched(MetaParallelBase):
         for micro_batch in range(self.accumulate_steps):
             outputs.append(self._layers(self._inputs(batches, micro_batch)))
             if compute_loss:
+                # Taken out of the list again: only the loss is wanted.
                 self._loss(outputs.pop(), batches.labels(micro_batch))
         if compute_loss:
             return self._result(False)
@@ -195,6 +197,7 @@ class _Batched(MetaParallelBase):
             loss = function(output, labels)
             if not isinstance(loss, Tensor):
                 raise CheckError(f"loss_fn: it gives {type(loss).__name__}; it must give a Tensor")
+            # With delay_scale_loss the gradients are divided once, before the update.
             if self.accumulate_steps > 1 and not self._delay_scale_loss:
                 loss = loss / self.accumulate_steps
             losses.append(loss)
@@ -505,6 +508,7 @@ class PipelineParallel(_Batched):
 
     def _forward(self, step: Any, value: Any) -> Any:
         """Runs a chunk, and sends what it gives to the next stage."""
+        # A PipelineLayer without chunks takes no chunk_id.
         chunk = None if self.num_model_chunks == 1 else step.chunk
         with self._forward_hooks(step, value) as given:
             output = self._layers(value, chunk_id=chunk)

@@ -75,6 +75,7 @@ def _bias(mask: Tensor, q: Tensor, group: Any) -> jax.Array:
             f"all columns: [{batch} or 1, {heads} or 1, {rows} or 1, {whole}]"
         )
     if array.dtype == jnp.bool_:
+        # True is what may be seen.
         return jnp.where(array, 0.0, -jnp.inf)
     return array
 
@@ -148,6 +149,7 @@ class _ProcessRing(PyLayer):
         lse = jnp.full(tuple(q.shape[:3]), -jnp.inf, wide)
         pair = [k.detach(), v.detach()]
         for hop in range(group.nranks):
+            # After the last hop nobody needs these keys.
             following = _onward(pair, group) if hop < group.nranks - 1 else []
             step = settings.block(add_block, hop, queries, k)
             if step is not None:
@@ -157,6 +159,7 @@ class _ProcessRing(PyLayer):
         out = jnp.where(jnp.isneginf(lse)[..., None], jnp.nan, out).astype(queries.dtype)
         ctx.settings = settings
         ctx.arrays = (queries, out, lse)
+        # Keys and values of this process alone: those of others travel once more.
         ctx.save_for_backward(k, v)
         return wrap(out)
 

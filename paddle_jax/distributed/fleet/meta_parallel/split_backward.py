@@ -22,6 +22,7 @@ from paddle_jax._core.lazy.multi_device import MultiDevice
 
 __all__ = []
 
+# calls whose body may belong to both halves of the backward pass
 _CALLS = (
     "jit",
     "pjit",
@@ -93,6 +94,7 @@ class SplitBackward:
 
         values = [arrays[place] for place in self._places]
         _, pull, results = jax.vjp(chosen, *values, has_aux=True)
+        # The pull function of JAX is a pytree: its leaves are what the forward pass leaves.
         residuals, self._tree = jax.tree.flatten(pull)
         return tuple(results), residuals
 
@@ -105,6 +107,7 @@ class SplitBackward:
             return pull(tuple(values[count:]))
 
         closed = jax.make_jaxpr(pulled)(*structs)
+        # A call would be cut nowhere inside, so bodies take the place of calls.
         flat = jax.make_jaxpr(lambda *values: _inlined(closed.jaxpr, closed.consts, values))(*structs)
         return self._cut(flat.jaxpr, flat.consts)
 
@@ -112,6 +115,7 @@ class SplitBackward:
         ours = jaxpr.outvars[: self._inputs]
         weight_vars = jaxpr.outvars[self._inputs :]
         first = _slice(jaxpr.eqns, ours)
+        # What both need is computed in the first half, and handed on.
         behind = [e for e in _slice(jaxpr.eqns, weight_vars) if not any(e is other for other in first)]
         self.equations = (len(first), len(behind))
         used = {v for e in behind for v in e.invars if not is_literal(v)}
@@ -184,5 +188,6 @@ def split_backward(
         _splits[key] = SplitBackward(traced.fn, wanted, weights, floating)
         if len(_splits) > _KEPT:
             _splits.popitem(last=False)
+    # The ones used last stay.
     _splits.move_to_end(key)
     return _splits[key]

@@ -53,6 +53,7 @@ class MetaParallelBase(Layer):
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
         )
         groups = [hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()]
+        # Asking for a group of length 1 is refused.
         if hcg.get_sep_parallel_world_size() > 1:
             groups.append(hcg.get_sep_parallel_group())
         if hcg.get_context_parallel_world_size() > 1:

@@ -85,8 +85,10 @@ class _SplitSteps(PipelineParallel):
         taken = [to_jax_array(read_raw(tensor)) for tensor in traced.taken]
         found, residuals = programs.forward([*arrays, *taken])
         results = [wrap(array, stopped) for array, stopped in zip(found, flags, strict=False)]
+        # Buffers that the part has changed, such as running statistics.
         for tensor, array in zip(traced.changed, found[len(flags) :], strict=True):
             tensor._rebind(array)
+        # Cotangents begin at these results alone.
         kept = [found[place] for place in floating]
         self._held[key] = _Split(programs, residuals, kept, [traced.taken[place] for place in weights])
         if labels is None:

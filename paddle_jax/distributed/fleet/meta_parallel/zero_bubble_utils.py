@@ -94,6 +94,7 @@ def grad_weight_fn(input: Tensor, weight: Tensor, out_grad: Tensor, inplace_upda
         return
     with no_grad():
         gradient = matmul(fold_init_dims(input), fold_init_dims(out_grad), transpose_x=True)
+        # Trainers of mixed precision add up in float32.
         if hasattr(weight, "main_grad"):
             weight.main_grad = _sum(weight.main_grad, gradient.astype("float32"))
         else:

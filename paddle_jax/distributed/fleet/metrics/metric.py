@@ -20,6 +20,7 @@ __all__ = []
 def _array(value: Any, scope: Any) -> np.ndarray:
     """The value of an array, a Variable or a name."""
     if isinstance(value, Tensor):
+        # The value of a static Variable is in the Scope.
         value = value.name
     if isinstance(value, str):
         held = (global_scope() if scope is None else scope).find_var(value)
@@ -99,12 +100,14 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> fl
         >>> fleet.metrics.auc(np.array([[0, 1, 3]]), np.array([[2, 1, 0]]))
         0.9583333333333334
     """
+    # From high scores to low ones.
     positive = _reduced(stat_pos, "sum", scope, util).reshape(-1)[::-1].astype(np.float64)
     negative = _reduced(stat_neg, "sum", scope, util).reshape(-1)[::-1].astype(np.float64)
     total = positive.sum() * negative.sum()
     if total == 0:
         return 0.5
     above = np.cumsum(positive)
+    # Examples of one bucket are equal: half of their pairs count.
     area = np.sum(negative * (above - positive / 2))
     return float(area / total)
 

@@ -137,6 +137,7 @@ class _Recompute(PyLayer):
         else:
             inputs = [_detached(t) for t in ctx.tensors]
             _wait_for(cotangents, inputs)
+        # Nodes with smaller numbers are older than the second run.
         first = next_serial()
         with enable_grad(), ctx.conditions.restore():
             results = list(tensors_in(ctx.run(inputs)))
@@ -144,6 +145,7 @@ class _Recompute(PyLayer):
         outputs = [t for t, _ in wanted]
         starts = [ct for _, ct in wanted]
         if recorded:
+            # `grad` records what it does, and leaves `t.grad` as it is.
             sources = [t for t in inputs if not t.stop_gradient]
             found = iter(grad(outputs, sources, starts, create_graph=True, allow_unused=True))
             return tuple([None if t.stop_gradient else next(found) for t in inputs])
@@ -199,6 +201,7 @@ def _with_tensors(value: Any, tensors: Iterator[Tensor]) -> Any:
     if isinstance(value, slice):
         return slice(*[_with_tensors(part, tensors) for part in (value.start, value.stop, value.step)])
     if isinstance(value, dict):
+        # A copy keeps the class of the dict, which may be one of the user.
         copied = copy.copy(value)
         for key, item in value.items():
             copied[key] = _with_tensors(item, tensors)
@@ -282,6 +285,7 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
         >>> layer.weight.grad.tolist()
         [[1.0], [1.0]]
     """
+    # Paddle's names: all other keyword arguments are for the function.
     keep_random = kwargs.pop("preserve_rng_state", True)
     reentrant = kwargs.pop("use_reentrant", True)
     kwargs.pop("offload_indices", None)
@@ -458,6 +462,7 @@ def recompute_sequential(ctx: dict[str, Any], functions: Any, *args: Any, **kwar
         )
     kwargs = {"preserve_rng_state": ctx.get("preserve_rng_state", True)} | kwargs
     length = len(functions) // segments
+    # The last part runs as it is: its backward pass comes first, and would compute it again at once.
     last = length * (segments - 1)
     for start in range(0, last, length):
         args = (recompute(_in_order(functions[start : start + length]), *args, **kwargs),)

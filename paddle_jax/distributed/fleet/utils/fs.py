@@ -295,6 +295,7 @@ class HDFSClient(FS):
                 return ended.returncode, ended.stdout
             if ended.returncode == _ABORTED:
                 raise FSShellCmdAborted(f"HDFSClient: {' '.join(words)}: aborted: {ended.stderr.strip()}")
+            # After the pause there would be no time for another try.
             if time.monotonic() + self._sleep_inter / 1000 >= limit:
                 raise FSTimeOut(
                     f"HDFSClient: {' '.join(words)}: exit status {ended.returncode} for {self._time_out} ms: "
@@ -336,6 +337,7 @@ class HDFSClient(FS):
     def _entries(self, *paths: str) -> list[list[str]]:
         """The eight columns of each entry: rights, copies, owner, group, size, day, time, path."""
         rows = [line.split(maxsplit=7) for line in self._run("-ls", *paths).splitlines()]
+        # The first line counts the entries.
         return [row for row in rows if len(row) == 8]
 
     def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:

@@ -58,6 +58,7 @@ def reduce_gradients(gradients: Sequence[Tensor], hcg: Any) -> None:
         averaged(gradients, group)
         if segments > 1:
             for gradient in gradients:
+                # The mean is over replicas and segments, and segments are to be summed.
                 gradient.scale_(segments)
 
 
@@ -84,6 +85,7 @@ def fused_allreduce_gradients_with_group(
         count = group.nranks
         if group.is_member():
             averaged(gradients, group, bucket_size)
+    # `averaged` has divided by the count, and Paddle's scale is one for sums.
     if scale is not None and scale * count != 1:
         with no_grad():
             for gradient in gradients:

@@ -100,6 +100,7 @@ def _exchange(name: str, forward: Callable[..., Any], backward: Callable[..., An
         @staticmethod
         def forward(ctx: Any, input: Any) -> Any:
             if _group().nranks == 1:
+                # A PyLayer that returns its input as it is would have no node of its own.
                 return forward(input) * 1
             return forward(input)
 
@@ -161,6 +162,7 @@ def create_fused_allreduce_gradient_hook(
     """
     group = _group()
     calls = itertools.count(1)
+    # The hook is called once for each Parameter of each pass; the last call exchanges all.
     period = accumulation_steps * len(parameter_list)
 
     def add_up(grad: Any = None) -> Any:
@@ -295,6 +297,7 @@ class RowSequenceParallelLinear(RowParallelLinear):
         if not input_is_parallel:
             raise CheckError("RowSequenceParallelLinear: input_is_parallel: got False; it must be True")
         if self.bias is not None:
+            # Each process adds the bias to its part of the sequence, so its gradient is a sum.
             mark_as_sequence_parallel_parameter(self.bias)
 
     def forward(self, x: Any) -> Any:

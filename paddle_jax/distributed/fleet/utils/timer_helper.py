@@ -50,6 +50,7 @@ class _Timer:
 
     def elapsed(self, reset: bool = True) -> float:
         """The seconds that it has run, up to now. reset: whether it begins at 0 afterwards."""
+        # A running watch is stopped to read it, and goes on from here.
         was_running = self.started_
         if was_running:
             self.stop()

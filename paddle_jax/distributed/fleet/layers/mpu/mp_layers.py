@@ -51,6 +51,7 @@ class _Divided(Layer):
 
     def _create_shard(self, shape: Any, attr: Any, axis: Any, is_bias: bool = False) -> Any:
         """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
+        # Parts must draw different numbers; without that state of the tracker nobody has asked for it.
         known = axis is not None and self.is_mp and MODEL_PARALLEL_RNG in get_rng_state_tracker().states_
         with get_rng_state_tracker().rng_state() if known else contextlib.nullcontext():
             made = self.create_parameter(shape, attr=attr, dtype=self._dtype, is_bias=is_bias)
@@ -175,6 +176,7 @@ class RowParallelLinear(_Divided):
             part = x
         else:
             part = _c_split(x, self.model_parallel_group)
+        # The bias comes after the sum: it would be added by each process.
         out = _mp_allreduce(functional.linear(part, self.weight), group=self.model_parallel_group)
         if self.bias is None:
             return out
@@ -218,6 +220,7 @@ class VocabParallelEmbedding(_Divided):
         """Tensor of numbers [...] to [..., embedding_dim]."""
         if not self.is_mp:
             return functional.embedding(x, self.weight)
+        # Zeros for the rows of others: the sum has each row once.
         rows = _c_lookup_table(self.weight, x, self.vocab_start_index)
         return _mp_allreduce(rows, group=self.model_parallel_group)
 

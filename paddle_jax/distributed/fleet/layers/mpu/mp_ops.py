@@ -62,6 +62,7 @@ class _Identity(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Any, group: Any) -> Any:
         ctx.group = group
+        # A new Tensor, as one that is returned as it is would have no node of its own.
         return x * 1
 
     @staticmethod
@@ -205,6 +206,7 @@ def _c_softmax_with_cross_entropy(
     start = 0 if found is None else found.rank * logits.shape[-1]
     # Sums over many classes lose most of their digits in half precision.
     wide = logits.astype("float32") if numpy_dtype(logits).name in LOW else logits
+    # Against overflow alone: the result does not depend on it, so no gradient flows.
     largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), collectives.MAX, group)
     shifted = wide - largest
     exponents = shifted.exp()

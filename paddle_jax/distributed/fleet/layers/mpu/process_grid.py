@@ -54,6 +54,7 @@ class ProcessGrid:
         self.same_part: Group | None = None
         if len(devices) > 1:
             for part in range(part_count):
+                # All processes make all of them, and keep their own.
                 made = new_group(list(range(part, devices.size, part_count)))
                 if made.is_member():
                     self.same_part = made
@@ -110,6 +111,7 @@ class _Compiled:
         """The compiled function of arrays with a row for each process."""
 
         def of_one_process(arrays: list[jax.Array]) -> list[jax.Array]:
+            # Each process has one row: the axis of rows is taken off, and put back on results.
             results = self.body(*jax.tree.unflatten(tree, [array[0] for array in arrays]))
             return [jax.numpy.asarray(result)[None] for result in results]
 

@@ -49,6 +49,7 @@ class RNGStatesTracker:
             raise ValueError(f"seed {seed} already exists")
         if name in self.states_:
             raise ValueError(f"state {name} already exists")
+        # The global generator makes the state, and then stands where it was.
         before = get_rng_state()
         start(seed)
         self.states_[name] = get_rng_state()
@@ -144,6 +145,7 @@ def model_parallel_random_seed(seed: Any = None) -> None:
         ...         x = paddle.rand([2])  # other numbers on each process
     """
     if seed is None:
+        # All take the number of the first process.
         seed = UtilBase().all_gather(secrets.randbelow(655350))[0]
     _One.tracker.reset()
     _One.tracker.add(MODEL_PARALLEL_RNG, seed + 1024 + get_rank())

@@ -161,8 +161,10 @@ class _Divided:
         if not self.is_exchanging:
             return functional.linear(x, made.weight, made.bias)
         if self.axis == 1:
+            # Each process adds to the gradient of x by its own columns.
             out = functional.linear(_identity(x), made.weight, made.bias)
             return _joined(out, self.part_count) if gather_out else out
+        # An x of part of the columns comes from a layer with gather_out=False.
         if x.shape[-1] == size[0]:
             x = _own_part(x, self.part_count)
         out = functional.linear(x, made.weight)
@@ -193,6 +195,7 @@ class _Divided:
         elif self.part_count > 1:
             initializers = default_startup_program().initializers
             fill = initializers[weight.name]
+            # A static weight gets its value in the startup program.
             initializers[weight.name] = lambda: _over_devices(fill(), self.part_count, axis)
 
 

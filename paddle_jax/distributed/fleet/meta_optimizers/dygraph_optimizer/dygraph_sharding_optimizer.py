@@ -50,6 +50,7 @@ def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
             cut.append(gradient)
         else:
             whole.append(gradient)
+    # Whole weights are the same on all processes of the model parallel group: they count once.
     total = _squares(whole) + summed(_squares(cut), hcg.get_model_parallel_group())
     # Each process of this group has other experts, and the norm is that of all of them.
     moe_group = getattr(clip, "moe_group", None)
@@ -136,6 +137,7 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
 
     def __init__(self, optimizer: Optimizer, hcg: Any) -> None:
         group = member_of("DygraphShardingOptimizerV2", hcg.get_sharding_parallel_group())
+        # Something else than an Optimizer is refused by the base class below.
         parts = Pieces(getattr(optimizer, "_parameter_list", None) or (), group)
         super().__init__(optimizer, parts, None)
         self._hcg = hcg
@@ -163,6 +165,7 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
             super().step()
         finally:
             for parameter, gradient in whole:
+                # Whole again, as the program may look at it, or add to it.
                 parameter._grad = gradient
 
     def _total(self, params: Any, grads: Any) -> Any:

@@ -88,6 +88,7 @@ class HybridParallelOptimizer(GridOptimizer):
     """
 
     def __init__(self, optimizer: Optimizer, hcg: Any, strategy: Any = None) -> None:
+        # Before the base class, which takes the clip out of the optimizer: pieces clip as well.
         self._split = self._in_pieces(optimizer, hcg, strategy)
         super().__init__(optimizer, hcg)
         self._strategy = strategy
@@ -114,6 +115,7 @@ class HybridParallelOptimizer(GridOptimizer):
             return self._split
         if not self._sharding_enable:
             return self._inner
+        # The clip is taken out of the inner optimizer already, so its settings are handed on.
         sharded = DygraphShardingOptimizer(self._inner, self._hcg)
         sharded._norm = self._norm
         sharded._clip = self._clip

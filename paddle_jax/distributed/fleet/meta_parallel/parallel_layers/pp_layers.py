@@ -177,6 +177,7 @@ class PipelineLayer(Layer):
     def _own_parts(self) -> range:
         """The numbers of the parts of the list that this process has."""
         parts = range(self._total_stages_with_virtual_stages)
+        # Parts are dealt out to the stages in turns.
         return parts if self._grid is not None else parts[self._stage_id :: self._num_stages]
 
     def _bounds(self) -> list[tuple[int, int]]:
@@ -204,6 +205,7 @@ class PipelineLayer(Layer):
             return
         with self._grid.making(stage):
             yield
+        # Layers of this stage are the only ones that lie on no mesh yet.
         self._grid.replicate([*self.parameters(), *self.buffers()], stage)
 
     def _make_part(self, begin: int, end: int) -> None:
@@ -213,6 +215,7 @@ class PipelineLayer(Layer):
             self._model_chunks.append(chunk)
             self.add_sublayer(str(begin), chunk)
         for index in range(begin, end):
+            # A layer has the same values in whatever stage it is made.
             seed(_SEED + index)
             self._make_layer(index, chunk)
 
@@ -221,6 +224,7 @@ class PipelineLayer(Layer):
         described = self._layers_desc[index]
         if isinstance(described, SharedLayerDesc):
             function = self._shared(described, index)
+            # A function round the Layer would hide its Parameters from the chunk.
             if chunk is not None and not isinstance(function, Layer):
                 chunk.add_sublayer(described.layer_name, self.shared_layers[described.layer_name])
         else:
@@ -244,6 +248,7 @@ class PipelineLayer(Layer):
             function = ft.partial(described.forward_func, layer)
         if self._grid is None or is_first:
             return function
+        # Its Parameters lie on the stage that made it; this one borrows them for each call.
         self._borrowed[index] = layer
         return ft.partial(_call_lent, self._grid, layer, self._grid.stage, function)
 
@@ -354,6 +359,7 @@ class PipelineLayer(Layer):
         """Writes the state of each layer of this stage into a folder, as
         `layer_00-tensor_00-model_states.pdparams` and so on. The first of data parallel copies writes.
         """
+        # All replicas have the same weights: the first one writes them.
         if getattr(self._topo.get_coord(self.global_rank), "data", 0) != 0:
             return
         check_local("save_state_dict", "path", path)

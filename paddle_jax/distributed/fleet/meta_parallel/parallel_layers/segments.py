@@ -109,6 +109,7 @@ class SegmentLayers:
                 f"their number must be a multiple of the {parts} parts"
             )
         each = len(counted) // parts
+        # A part ends behind its last counted layer. What comes before the first one goes with it.
         return [0, *(counted[i * each - 1] + 1 for i in range(1, parts)), self.num_items]
 
     def _gen_layer_weight(self, layername: str) -> list[int]:

@@ -49,6 +49,7 @@ class SharedWeights(NamedTuple):
         """Gives all copies the sum of their gradients; a copy that was not used counts as zeros."""
         for parameter in self.parameters():
             if parameter.grad is None:
+                # All copies must take part in the exchange.
                 parameter.grad = zeros_like(parameter)
             all_reduce(parameter.grad, group=self.group)
 
@@ -89,10 +90,12 @@ def shared_weights(
             continue
         for ranks in topology.get_comm_list("pipe"):
             members = [ranks[stage] for stage in stages]
+            # All processes make the groups of all pipelines, in this order.
             group = new_group(members)
             if rank not in members:
                 continue
             found[key] = SharedWeights(copies[key], names, group)
             for parameter in found[key].parameters():
+                # A norm over the whole model counts the weight once.
                 parameter.is_firstly_shared = rank == members[0]
     return found

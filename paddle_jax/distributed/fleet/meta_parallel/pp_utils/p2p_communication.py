@@ -40,6 +40,7 @@ def packed(value: Any) -> np.ndarray:
     arrays = []
     head = {"value": _described(value, arrays)}
     text = json.dumps(head).encode()
+    # Flat first: NumPy refuses another dtype for an array without axes.
     elements = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays]
     return np.concatenate([np.frombuffer(_HEAD.pack(len(text)) + text, np.uint8), *elements])
 
@@ -91,6 +92,7 @@ class _Bytes:
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         piece = self.data[self.position : self.position + size]
         self.position += size
+        # A copy of its own: pieces of a message may begin at odd addresses.
         return np.frombuffer(piece.tobytes(), dtype).reshape(shape)
 
 
@@ -138,6 +140,7 @@ class StageMessages:
         """Puts a message for a chunk of a stage on its way; does not wait."""
         limit = self.group.process_group.timeout
         rank = self.group.ranks[stage]
+        # Kept until `finish`: a message that is not out yet must not be lost without an error.
         self.sent.append(
             (kind, rank, Groups.channel.send(self._name(kind, chunk), rank, packed(value), limit))
         )
@@ -178,4 +181,5 @@ class StageMessages:
         return value
 
     def _name(self, kind: Any, chunk: Any) -> str:
+        # Messages come in order within a name. Chunks and kinds do not wait for each other.
         return f"{self.group.id} {kind} {chunk}"
