@@ -30,7 +30,9 @@ STYLE = """text{font:13px system-ui,sans-serif;fill:#24292f}.title{font-weight:6
 def rows_of(section: str) -> list[tuple[str, float]]:
     """(workload, ratio) of the first table of a section; a table may hold two side by side."""
     text = TABLES.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-    lines = [line for line in text.splitlines() if line.startswith("|")]
+    # A table ends at an empty line.
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    lines = tables[0].splitlines()
     header = [cell.strip() for cell in lines[0].strip("|").split("|")]
     found = []
     for line in lines[2:]:
