@@ -249,39 +249,46 @@ def keep(path, key, wrong):
 
 INTRO = """# Derivatives
 
-Every differentiable op, at order 1 to 4, in forward mode and mixed; beside it what the real Paddle 3.3.1
-reaches with the same expression on a CPU.
+Every differentiable op, at order 1 to 4, in forward mode and mixed. Beside it is the highest order that the
+real Paddle 3.3.1 reaches with the same expression on a CPU.
 
     python tools/derivative_table.py            runs all rows and writes this page (ten minutes on one core)
     python tools/derivative_table.py --oracle   asks the real Paddle again first (half a minute)
 
-{rows} expressions of {ops} ops, in float64. For a point x, a direction v and covectors w (all random) phi(t)
-= <w, f(x + t v)>. The derivative of order k comes from `paddle.grad(..., create_graph=True)` nested k times
-and contracted with v each time; it must be the difference quotient over seven points of the one of order k -
-1. *Forward*: `jax.jvp` nested 1 to 4 times over the same Paddle code, inside a trace, gives the same numbers.
-*Mixed*: `jax.jvp` over the reverse-mode derivatives of order 1 and 2 does. A complex number counts as its
-real and imaginary part. {traced} of the rows run inside one JAX trace; the rest needs values on the host.
-*Not run*: the same op has another row that is run at order 4 (decompositions of complex and of wide matrices,
-whose programs take long to compile).
+The page has {rows} expressions of {ops} ops, in float64. x is a point, v a direction and w covectors, all
+random. The function is phi(t) = <w, f(x + t v)>.
 
-How many expressions are right up to that order:
+- *Orders*: the derivative of order k comes from `paddle.grad(..., create_graph=True)` nested k times and
+  contracted with v each time. It must be the difference quotient over seven points of the derivative before.
+- *Forward*: `jax.jvp` nested 1 to 4 times over the same Paddle code, inside a trace, gives the same numbers.
+- *Mixed*: `jax.jvp` over the reverse-mode derivatives of order 1 and 2 does.
+
+A complex number counts as its real and imaginary part. {traced} of the rows run inside one JAX trace. The
+rest needs values on the host. *Not run*: the same op has another row that is run at order 4. These are
+decompositions of complex and of wide matrices, whose programs take long to compile.
+
+The numbers of expressions that are right up to each order:
 """
-NOTES = """Real Paddle: the highest order that is right, and what the next one does. *RuntimeError* and the
-like: it says that there is no such gradient. *Wrong*: it gives other numbers, or 0, without a word. *No
-value*: its CPU build has no such kernel for float64. Its rows are judged with a tolerance of 1e-4, since some
-of its float64 kernels compute in float32; ours with 1e-6.
+NOTES = """The column of the real Paddle has the highest order that is right, and the result of the next one:
 
-`pytest tests/autograd/derivatives` runs the same rows; for the few whose fourth order takes seconds to
-compile (`THREE` and `TWO` in `tests/autograd/derivatives/table.py`) it stops at order 3 or 2. Inputs keep
-away from kinks; what happens at them (|x| at 0, ties, clip bounds, NaN in the branch not taken...) is tested
-in `tests/autograd/test_delicate_points.py`: the first order is the real Paddle's there, the orders beyond are
-those of the mathematics.
+- *RuntimeError* and the like: it says that there is no such gradient.
+- *Wrong*: it gives other numbers, or 0, without a message.
+- *No value*: its CPU build has no such kernel for float64.
 
-What has no derivative, and says so:
+The tolerance is 1e-4 for its rows, since some of its float64 kernels compute in float32. Ours is 1e-6.
 
-- Eigenvectors of equal eigenvalues, singular vectors of equal singular values, have no derivative: any
-  rotation of them is as good. Their gradient is NaN or infinite (`eigh`, `eig`, `svd`). Eigenvalues and
-  singular values alone (`eigvalsh`, `svdvals`) have a first one there, as Paddle gives it, and no second one.
+`pytest tests/autograd/derivatives` runs the same rows. Some rows take seconds to compile at order 4 (`THREE`
+and `TWO` in `tests/autograd/derivatives/table.py`). For these it stops at order 3 or 2.
+
+Inputs keep away from kinks. `tests/autograd/test_delicate_points.py` tests the kinks: |x| at 0, ties, clip
+bounds, NaN in the branch not taken and others. The first order is the real Paddle's there, the orders beyond
+are those of the mathematics.
+
+These cases have no derivative:
+
+- Eigenvectors of equal eigenvalues and singular vectors of equal singular values: any rotation of them is as
+  good. Their gradient is NaN or infinite (`eigh`, `eig`, `svd`). Eigenvalues and singular values alone
+  (`eigvalsh`, `svdvals`) have a first derivative there, as Paddle gives it, and no second one.
 - Eigenvectors and singular vectors are determined up to a sign, complex ones up to a phase. Derivatives are
   those of the choice whose change is orthogonal to the vector (`eig`: of unit length). With
   full_matrices=True the surplus vectors of `svd` span a space in which any rotation is as good; those turn as

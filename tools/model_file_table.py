@@ -30,9 +30,9 @@ from paddle_jax.framework.model_files.reading import RULES, rule_of  # noqa: E40
 PAGE = HOME / "docs/model-file-operations.md"
 HEAD = """# Operations in model files
 
-Which operations of Paddle 3.3.1 a model file may have ([model files](model-files.md)): read, what
-`paddle.jit.load` runs; written, what `paddle.jit.save` makes. Functions that Paddle saves as several
-operations are saved as several here. This page is made by
+The table has the operations of Paddle 3.3.1 in [model files](model-files.md). *Read* means that
+`paddle.jit.load` runs the operation, *written* that `paddle.jit.save` makes it. Functions that Paddle saves
+as several operations are saved as several here. A command writes this page:
 
     python tools/model_file_table.py
 

@@ -103,7 +103,7 @@ def page(results):
 
 INTRO = """# Ops on each platform
 
-Which ops compile for which platform, forward and with gradients. Nothing of it needs a device:
+The tables show which ops compile for each platform, forward and with gradients. The command needs no device:
 
     python tools/platform_table.py --keep FILE
 
