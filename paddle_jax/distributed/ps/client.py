@@ -44,6 +44,7 @@ class Connection:
         self._metadata = (("token", token),)
         self._targets = [endpoint]
         if _is_loopback(endpoint.rpartition(":")[0]):
+            # A Unix socket is faster than TCP between processes of one machine.
             self._targets.insert(0, f"unix:{local_socket(endpoint)}")
         self._channel: Any = None
         self._stubs: dict[str, Any] = {}
@@ -61,6 +62,7 @@ class Connection:
     def _call(self, method: str, request: bytes, seconds: float) -> bytes:
         """One try."""
         while True:
+            # Asked for at each try: `close` drops the stubs of a failed connection.
             stub = self._stub(method)
             try:
                 return stub(request, timeout=seconds, metadata=self._metadata)
@@ -112,6 +114,7 @@ class Connection:
             ) from None
         if code == codes.INVALID_ARGUMENT:
             raise ValueError(f"parameter server {self.endpoint}: {details}") from None
+        # These three are what a server that starts again looks like.
         if code not in (codes.UNAVAILABLE, codes.DEADLINE_EXCEEDED, codes.CANCELLED):
             raise RuntimeError(f"parameter server {self.endpoint}: {details}") from None
         if "Error:" not in details:  # no server has answered: perhaps it can be reached otherwise
@@ -166,6 +169,7 @@ class Client:
 
     def each(self, function: Callable[[int, Connection], Any]) -> list[Any]:
         """What a function gives for (number, connection) of each server; all run at once."""
+        # No thread for a single server.
         if len(self._connections) == 1:
             return [function(0, self._connections[0])]
         return list(self._pool.map(function, range(len(self._connections)), self._connections))
@@ -190,6 +194,7 @@ class Client:
         Raises:
             ValueError: a server has other tables or numbers.
         """
+        # Rows begin alike on all servers: the seed of worker 0 counts.
         seed = self.job.seed if self.worker == 0 else -1
         body = {"worker": self.worker, "job": self.job._replace(seed=seed).text()}
         request = json.dumps(body).encode()
@@ -201,6 +206,7 @@ class Client:
         self.round = answers[0]["round"]
         begin = self._message(messages.BEGIN)
         self.each(lambda _, server: server.ask("Change", begin))
+        # An earlier process of this worker has finished a step for which others still work.
         if self.round > answers[0]["closed"]:
             self.wait_for_round(self.round - 1)
         self._beats = threading.Thread(target=self._beat, name="paddle.ps beat", daemon=True)
@@ -209,7 +215,9 @@ class Client:
 
     def _beat(self) -> None:
         """Gives a sign of life once a second, until the end."""
+        # A connection of its own, so that no long request holds the sign of life up.
         connection = Connection(self._endpoints[0], self._token)
+        # No second try: the next sign comes anyway.
         connection.seconds = 0.0
         said: list[str] = []
         while not self._ended.wait(_BEAT):
@@ -254,6 +262,7 @@ class Client:
         found = np.empty((len(ids), table.width), np.float32)
         parts = self._parts(ids)
         rows = max(1, _PIECE_BYTES // (4 * table.width))
+        # Only such a table changes by pulls, and needs numbers against counting twice.
         counted = counts is not None and table.entry.startswith("count_filter_entry")
         flags = messages.FLAG_TRAINING if counts is not None else 0
 
@@ -304,6 +313,7 @@ class Client:
 
         def push_part(number: int, server: Connection) -> None:
             indices = parts[number]
+            # One round at least: a server without rows of this step gets an empty push.
             for begin in range(0, max(len(indices), 1), rows):
                 piece = indices[begin : begin + rows]
                 fields = {"ids": ids[piece], "values": values[piece], "rate": rate, "flags": flags}
@@ -394,6 +404,7 @@ class Client:
         number = self._gathers
         self._gathers += 1
         data = text.encode()
+        # Messages hold float32, so bytes come in fours.
         data += b" " * (-len(data) % 4)
         values = np.frombuffer(data, np.float32)[None] if data else None
         request = self._message(messages.GATHER, number, ids=np.zeros(1, np.int64), values=values)
@@ -416,6 +427,7 @@ class Client:
         """Has all servers write their part of the tables; mode 3 ends a day, once."""
         fields: dict[str, Any] = {"folder": folder, "mode": mode, "tables": tables}
         if mode == 3:
+            # A day ends once, also where the request is sent again.
             fields["worker"] = self.worker
             fields["incarnation"] = self.incarnation
             fields["sequence"] = self._whole_sequence()

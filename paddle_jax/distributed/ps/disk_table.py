@@ -50,8 +50,10 @@ class DiskTable(SparseTable):
     stored: int
 
     def __init__(self, spec: TableSpec, seed: int) -> None:
+        # Before the base class, whose constructor calls `clear`.
         self.limit: int = launch_variables.integer("PADDLE_PS_HOT_ROWS", _HOT_ROWS)
         parent = os.environ.get("PADDLE_PS_SSD_DIR") or private_folder()
+        # A process that was killed could not remove its files.
         _remove_abandoned(Path(parent))
         self._folder = tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-", dir=parent)
         self._database: Any = None
@@ -145,6 +147,7 @@ class DiskTable(SparseTable):
         indices = self._add(ids[there])
         self.rows[indices] = rows
         self.statistics[indices] = statistics
+        # A row is in one place only: what is in memory goes from the disk.
         batch = _rocksdict().WriteBatch(raw_mode=True)
         for i in there:
             batch.delete(keys[i])
@@ -157,6 +160,7 @@ class DiskTable(SparseTable):
         if held + count <= self.limit:
             return
         order = np.argsort(self._used[:held], kind="stable")
+        # Down to half of the limit, so that the next requests need not move rows again.
         goes = order[: max(held - self.limit // 2, 0)]
         goes = goes[self._used[goes] < self._clock]  # not those of this request
         if not goes.size:
@@ -212,6 +216,7 @@ class DiskTable(SparseTable):
 
     def put(self, ids: np.ndarray, rows: np.ndarray, statistics: np.ndarray) -> None:
         """Sets rows with their states and statistics."""
+        # Pieces that fit into memory beside what is there.
         step = max(1, min(_CHUNK, self.limit // 2))
         for begin in range(0, max(len(ids), 1), step):
             piece = slice(begin, begin + step)
@@ -222,6 +227,7 @@ class DiskTable(SparseTable):
         """What a save in a mode writes, in pieces."""
         yield self.to_save(mode)
         for piece in self._stored_pieces():
+            # Arrays made of bytes cannot be changed.
             piece = piece._replace(statistics=piece.statistics.copy())
             chosen = self.chosen_to_save(piece, mode)
             if mode == 2:
@@ -231,6 +237,7 @@ class DiskTable(SparseTable):
     def change_all(self, change: Callable[[np.ndarray], np.ndarray]) -> int:
         """Changes the statistics of all rows; removes those for which the function gives False."""
         removed = super().change_all(change)
+        # The iterator of RocksDB goes over the rows as they were, whatever is written meanwhile.
         for piece in self._stored_pieces():
             statistics = piece.statistics.copy()
             keep = change(statistics)
@@ -265,6 +272,7 @@ def _remove_abandoned(parent: Path) -> None:
 def _runs(pid: int) -> bool:
     """Whether there is a process of a number."""
     try:
+        # Signal 0 is sent to nobody: it only asks whether there is such a process.
         os.kill(pid, 0)
     except ProcessLookupError:
         return False

@@ -49,6 +49,7 @@ class EagerTable:
             return RemoteLookup.record(x, self.size, self.padding, self.attr, self.name)
         ids = x.numpy().astype(np.int64)
         flat = ids.ravel()
+        # Padding is not on the servers: it has zeros.
         is_padding = np.zeros(len(flat), bool) if self.padding is None else flat == self.padding
         unique, indices, counts = np.unique(flat[~is_padding], return_inverse=True, return_counts=True)
         inverse = np.full(len(flat), -1, np.int32)
@@ -58,6 +59,7 @@ class EagerTable:
         rows = worker.pull(self.runtime.tables[self.name].number, unique, counts if trains else None)
         held = to_tensor(padded(rows), stop_gradient=not trains)
         if trains:
+            # The rows are a leaf of this step alone: only the hook sees their gradient.
             held.register_hook(self._taker(unique))
         return F.embedding(to_tensor(inverse.reshape(ids.shape)), held)
 
@@ -119,6 +121,7 @@ class ServerOptimizer:
         self._inner_opt = optimizer
         self._runtime = runtime
         self._params: list[Any] = []
+        # Called for its checks: an optimizer that servers lack is refused at once.
         rule_of(optimizer)
         if optimizer._parameter_list:
             self._declare()

@@ -24,6 +24,7 @@ def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
     unfinished = path.with_suffix(".unfinished")
     with unfinished.open("wb") as file:
         np.savez(file, **arrays)
+    # A rename is one step: there is never half a file of this name.
     unfinished.rename(path)
 
 
@@ -98,9 +99,11 @@ def load(state: ServerState, folder: str, tables: list[int] | None = None) -> No
         if isinstance(table, DenseTable):
             _load_dense(table, [_arrays(path) for path in parts])
         else:
+            # Rows that the files do not have must not stay.
             table.clear()
             for path in [file for part in parts for file in (part, *_all_further(part))]:
                 found = _arrays(path)
+                # Another number of servers may have written the files, so ids belong elsewhere.
                 where = messages.server_of(found["ids"], state.job.shards, state.job.servers)
                 own = where == state.server
                 table.put(found["ids"][own], found["rows"][own], found["statistics"][own])

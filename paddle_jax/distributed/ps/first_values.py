@@ -22,11 +22,13 @@ def _bits(ids: np.ndarray, width: int, key: int) -> np.ndarray:
 
 def chances(ids: np.ndarray, width: int, key: int) -> np.ndarray:
     """Random numbers of [0, 1), float64 [n, width]."""
+    # 53 bits are what a float64 holds.
     return (_bits(ids, width, key) >> np.uint64(11)) * 2.0**-53
 
 
 def _normal(ids: np.ndarray, width: int, key: int) -> np.ndarray:
     """Normally distributed numbers, float64 [n, width] (Box and Muller)."""
+    # 1 minus the number, which is never 0.
     radius = np.sqrt(-2.0 * np.log1p(-chances(ids, width, key)))
     return radius * np.cos(2.0 * math.pi * chances(ids, width, key + 1))
 
@@ -54,6 +56,7 @@ def first_values(ids: np.ndarray, width: int, rule: dict[str, Any], seed: int, t
         table: number of the table.
     """
     kind = rule["kind"]
+    # 8 bits are left for the draws of one table.
     key = ((seed & 0xFFFFFFFF) << 32) ^ (table << 8)
     if kind == "constant":
         return np.full((len(ids), width), rule["value"], np.float32)

@@ -13,6 +13,7 @@ def mixed(values: np.ndarray) -> np.ndarray:
     Args:
         values: uint64 [...].
     """
+    # Overflow is meant: the arithmetic is modulo 2**64.
     with np.errstate(over="ignore"):
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -35,6 +36,7 @@ class IdIndex:
     def _resize(self, size: int) -> None:
         self.keys = np.zeros(size, np.int64)
         self.indices = np.full(size, _EMPTY, np.int64)
+        # The top bits of the product are the slot: they depend on all bits of the id.
         self._shift = np.uint64(64 - (size.bit_length() - 1))
 
     def _slots(self, ids: np.ndarray) -> np.ndarray:
@@ -55,6 +57,7 @@ class IdIndex:
         slots = self._slots(ids)
         last = len(self.keys) - 1
         wrong = np.flatnonzero((self.keys[slots] != ids) & (self.indices[slots] != _EMPTY))
+        # All searches that have not ended go on by a slot together.
         while wrong.size:
             slots[wrong] = (slots[wrong] + 1) & last
             at = slots[wrong]
@@ -79,6 +82,7 @@ class IdIndex:
 
     def _make_room(self, count: int) -> None:
         size = len(self.keys)
+        # At most half full, so that searches stay short.
         if 2 * count <= size:
             return
         while size < 2 * count:
@@ -100,6 +104,7 @@ class IdIndex:
             # several ids may want one slot: what was written last has it
             self.keys[at[free]] = ids[left[free]]
             self.indices[at[free]] = indices[left[free]]
+            # The ids that lost their slot to another one look further.
             left = left[self.indices[at] != indices[left]]
             slots[left] = (slots[left] + 1) & last
 

@@ -81,6 +81,7 @@ class Journal:
             yield record
             end += _RECORD.size + length
         if end < len(data):
+            # Records to come must not stand behind a half one, where `records` would not find them.
             os.truncate(path, end)
 
     def append(self, record: bytes) -> None:
@@ -99,6 +100,7 @@ class Journal:
             self._write(_RECORD.pack(len(record), zlib.crc32(record)))
             self._write(record)
         except OSError:
+            # A full disk may have taken a part of the record.
             os.truncate(self._file.fileno(), self.size)
             self._file.seek(self.size)
             raise
@@ -110,10 +112,12 @@ class Journal:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
+            # A file without buffer may take a part only.
             view = view[self._file.write(view) :]
 
     def is_due(self) -> bool:
         """Whether a new snapshot should be taken."""
+        # A large state is not written again for a few requests.
         limit = max(_LIMIT, self._snapshot_size)
         return self.size > limit or (self.size > 0 and time.monotonic() - self._taken > _INTERVAL)
 
@@ -133,6 +137,7 @@ class Journal:
         number = self.number + 1
         unfinished = self.folder / "unfinished"
         tables = self._path("tables", number)
+        # Before the try: after a failure the next snapshot waits as long.
         self._taken = time.monotonic()
         try:
             if writers:

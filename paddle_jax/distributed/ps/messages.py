@@ -81,6 +81,7 @@ def message(
         width = values.shape[1]
         body.append(values.tobytes())
     fields = [MAGIC, VERSION, kind, table, worker, incarnation, sequence, round, len(ids), width, flags, rate]
+    # The head counts with a checksum of 0 in it.
     checksum = zlib.crc32(_HEAD.pack(*fields, 0))
     for part in body:
         checksum = zlib.crc32(part, checksum)
@@ -100,6 +101,7 @@ def parsed(data: bytes | memoryview) -> Message:
     magic, version, kind, table, worker, incarnation, sequence, round, count, width, flags, rate = fields
     if magic != MAGIC or version != VERSION:
         raise ValueError(f"parameter server: got version {version} of messages; this one has {VERSION}")
+    # Before anything is read: counts from outside must not lead behind the message.
     if len(view) != _HEAD_LENGTH + count * (8 + 4 * width):
         raise ValueError(f"parameter server: got {len(view)} bytes for {count} ids of {width} values")
     body = view[_HEAD_LENGTH:]

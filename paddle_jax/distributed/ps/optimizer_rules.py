@@ -91,6 +91,7 @@ def first_of(initializer: Any, shape: list[int]) -> dict[str, Any]:
     if isinstance(initializer, XavierInitializer | MSRAInitializer):
         std = initializer._scale(tuple(shape))
         if initializer._uniform:
+            # A uniform distribution of this bound has the standard deviation.
             bound = 3.0**0.5 * std
             return {"kind": "uniform", "low": -bound, "high": bound}
         return {"kind": "normal", "mean": 0.0, "std": std}

@@ -74,6 +74,7 @@ class Runtime:
                     f"strategy.a_sync_configs: {name}: got {self.settings[name]}; tables are on "
                     "servers; leave it 0"
                 )
+        # Paddle's rule: k_steps decides between async and geo.
         if not strategy.a_sync:
             self.mode = "sync"
         elif self.settings["k_steps"] > 0:
@@ -100,6 +101,7 @@ class Runtime:
             name,
             SPARSE,
             width,
+            # until `minimize` knows the optimizer
             {"name": "sgd"},
             first,
             entry,
@@ -135,6 +137,7 @@ class Runtime:
         by_rule: dict[str, list[Any]] = {}
         for param in params:
             if param.name not in known:
+                # As text, because dicts cannot be keys.
                 by_rule.setdefault(json.dumps(rule_of(optimizer, param)), []).append(param)
         for rule, own in by_rule.items():
             self._check_open("parameters")
@@ -163,6 +166,7 @@ class Runtime:
             self.mode,
             self._seed,
             _SHARDS,
+            # the other modes wait for nobody
             int(self.settings.get("backup_workers", 0)) if self.mode == "sync" else 0,
             sorted(self.tables.values(), key=lambda table: table.number),
         )
@@ -251,6 +255,7 @@ class Runtime:
     def stop_worker(self) -> None:
         """Sends what is held back, and leaves the servers."""
         worker = self.connected("fleet.stop_worker")
+        # The last gradients must reach the servers before their values are read.
         worker.flush()
         self.refresh()
         worker.stop()
@@ -285,6 +290,7 @@ class Runtime:
         """Lets shows and clicks fade, and removes rows that are not worth it."""
         worker = self.connected("fleet.shrink")
         worker.flush()
+        # NaN stands for None: the field of the message is a float.
         rate = float("nan") if threshold is None else float(threshold)
         ids = np.array(list(tables), np.int64)
         worker.client.shrink(rate, ids)

@@ -77,7 +77,9 @@ class TableServer:
         }
         guarded = {name: self._translated(function) for name, function in methods.items()}
         local = local_socket(self._endpoint)
+        # One that an earlier server has left would refuse the name.
         local.unlink(missing_ok=True)
+        # Each worker may wait in two requests at once; the rest answers short ones.
         threads = 2 * workers + _SPARE_THREADS
         self._grpc_server, _ = serve(
             SERVICE,
@@ -127,6 +129,7 @@ class TableServer:
                 self._say(f"refuses worker {given['worker']}: {problem}")
                 return json.dumps({"error": problem}).encode()
             if self.state.job is None:
+                # Only worker 0 sends a seed.
                 if job.seed < 0 and int(given["worker"]):
                     raise NotReadyError("worker 0 has not come yet; it says what rows begin with")
                 self.state.set_job(job)
@@ -261,6 +264,7 @@ class TableServer:
             if self.state.job is None:
                 raise NotReadyError("there are no tables")
             day = self._day_of(given) if given["mode"] == 3 else None
+            # The answer to the first request was lost; the files are there.
             if day is not None and self.state.is_repeat(messages.parsed(day)):
                 return b""
             files.save(self.state, given["folder"], given["mode"], given["tables"])
@@ -335,6 +339,7 @@ class TableServer:
     def _name_late_workers(self) -> None:
         """Finds the workers that the others wait for, and says so."""
         now = time.monotonic()
+        # Marks of steps go to server 0.
         waits = self.state.waits_for() if self.state.server == 0 else []
         if self.state.closed != self._open_round or not waits:
             self._open_round = self.state.closed
@@ -346,6 +351,7 @@ class TableServer:
         if waited < limit:
             return
         for worker in waits:
+            # Once, and again after each further time limit.
             if worker not in self._late or int(waited / limit) > int(self._late[worker] / limit):
                 beat = self._beats.get(worker)
                 seen = (

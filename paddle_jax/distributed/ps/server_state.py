@@ -232,6 +232,7 @@ class ServerState:
         self.last[_stream(request)] = request.sequence
         if self.job.mode != "sync":
             self._apply([request])
+        # In sync mode pushes wait until the step is closed; one that comes later is dropped.
         elif request.round >= self.applied:
             workers = self.pending.setdefault(request.round, {})
             workers.setdefault(request.worker, []).append(request)
@@ -305,6 +306,7 @@ class ServerState:
 
     def _apply_round(self, workers: dict[int, list[Message]]) -> None:
         by_table: dict[int, list[Message]] = {}
+        # In a fixed order, so that sums are the same to the last bit in each run.
         for worker in sorted(workers):
             for push in workers[worker]:
                 by_table.setdefault(push.table, []).append(push)
@@ -341,9 +343,11 @@ class ServerState:
             finished = [worker for worker, mark in self.marks.items() if mark > self.closed]
             working = self._working()
             missing = [worker for worker in working if worker not in finished]
+            # One worker at least must have finished, whatever the number of backups.
             if not finished or len(missing) > min(self.job.backups, len(working) - 1):
                 return
             self.members[self.closed] = sorted(finished)
+            # A worker that starts again asks for the last steps alone.
             self.members.pop(self.closed - _GATHERED, None)
             self.closed += 1
 
@@ -374,14 +378,17 @@ class ServerState:
     def _gather(self, request: Message) -> None:
         """Takes what a worker gives to an exchange; its number is the round, the bytes are in `values`."""
         given = self.gathered.setdefault(request.round, {})
+        # A worker that comes again has given already.
         given.setdefault(request.worker, request.values.tobytes() if request.values is not None else b"")
         old = self.gathered.pop(request.round - _GATHERED, None)
         if old is not None and not any(old.values()):
+            # An exchange of nothing is a barrier: who comes late may pass it.
             self.barriers[request.round - _GATHERED] = len(old)
         self._close()
 
     def _shrink(self, request: Message) -> None:
         self.last[_stream(request)] = request.sequence
+        # The message has NaN for None.
         threshold = None if np.isnan(request.rate) else request.rate
         for table in self._chosen(request):
             table.shrink(threshold)

@@ -107,9 +107,11 @@ class RemoteProgram(ProgramHook):
         """Adds a lookup to the program that is recorded; returns the Variable of its result."""
         program = local.ctx.frame.program
         length, width = size
+        # Lookups of one table may give different lengths.
         self.lengths[name] = max(length, self.lengths.get(name, 0))
         if name not in self.rows:
             self.rows[name] = f"{name}@ROWS"
+            # The rows of a batch are fed. Gradients of this input are those of the table.
             rows = data(self.rows[name], [None, width], "float32")
             rows.stop_gradient = False
         inverse = f"{name}@PLACES_{len(self.lookups)}"
@@ -188,6 +190,7 @@ class RemoteProgram(ProgramHook):
         worker = self.runtime.connected("Executor.run")
         wanted = [*fetch_list, *(self.gradients.values() if trains else ())]
         entry = compiled_run(program, wanted, use_prune)
+        # Pruning may have removed lookups: their rows are not pulled.
         needed = {name for name, _ in entry.data}
         feed = dict(feed)
         pulled = {}
@@ -224,6 +227,7 @@ class RemoteProgram(ProgramHook):
             for lookup, ids in zip(lookups, flat, strict=True)
         ]
         real = np.concatenate([ids[~padding] for ids, padding in zip(flat, is_padding, strict=True)])
+        # Each row is pulled once, however often it is looked up.
         unique, indices, counts = np.unique(real, return_inverse=True, return_counts=True)
         inverses = {}
         begin = 0
@@ -245,6 +249,7 @@ class RemoteProgram(ProgramHook):
         sparse = {}
         for name, rows in pulled.items():
             if name in computed:
+                # Without the rows that `padded` has added.
                 sparse[self.runtime.tables[name].number] = rows.ids, computed[name][: len(rows.ids)]
         dense = {}
         for table in self.runtime.worker.dense.values():
@@ -299,6 +304,7 @@ def _sums_by_id(rows: Rows, values: np.ndarray) -> np.ndarray:
 
 def padded(rows: np.ndarray) -> np.ndarray:
     """Rows, and zeros up to a power of 2."""
+    # Few shapes, as each one is compiled.
     count = max(_LEAST_ROWS, 1 << max(len(rows) - 1, 0).bit_length())
     found = np.zeros((count, rows.shape[1]), np.float32)
     found[: len(rows)] = rows

@@ -126,6 +126,7 @@ def _with_rule(spec: TableSpec, fields: dict[str, Any]) -> TableSpec:
             found[part] = own
     if not found:
         return spec
+    # Paddle has one rule for the first column of a row and one for the others.
     if len(found) == 2 and found[_FIRST_COLUMN] != found[_OTHER_COLUMNS]:
         _refuse(
             spec.name,

@@ -134,6 +134,7 @@ class SparseTable:
         """The rows of ids, float32 [n, width]. Ids that are not taken in have zeros."""
         self.prepare(ids)
         indices = self.index.find(ids)
+        # Missing ones take row 0 here, and are overwritten below.
         found = self.rows[np.maximum(indices, 0), : self.spec.width]
         missing = indices < 0
         if missing.any():
@@ -156,6 +157,7 @@ class SparseTable:
         ids, gradients = self._trained(ids, gradients)
         indices = self._add(ids)
         rule = self.spec.rule
+        # A rule of the strategy has a rate of its own; the schedule of the optimizer does not reach it.
         scaled_rate = np.float32(rule.get("rate", rate) * rule["factor"])
         block = max(1, _BLOCK // self.rows.shape[1])
         for begin in range(0, len(indices), block):
@@ -166,6 +168,7 @@ class SparseTable:
         """Updates rows by their indices."""
         width = self.spec.width
         settings = self.spec.rule
+        # A copy: fancy indexing gives no view, so it is written back below.
         rows = self.rows[indices]
         values = rows[:, :width]
         if settings["decay"]:
@@ -251,6 +254,7 @@ class SparseTable:
         ids = self.index.ids()[keep]
         rows = self.rows[:count][keep]
         statistics = statistics[keep]
+        # The index cannot remove ids, so the rows that stay are put into a new one.
         self.reset()
         indices = self._add(ids)
         self.rows[indices] = rows
@@ -270,6 +274,7 @@ class SparseTable:
             return piece
         statistics = piece.statistics
         score = self._score(statistics[:, _SHOW], statistics[:, _CLICK])
+        # Mode 1 looks at what has happened since the last base.
         score = statistics[:, _CHANGE] if mode == 1 else score
         keep = score >= self.spec.accessor["base_threshold"]
         if mode == 2:
@@ -324,6 +329,7 @@ class DenseTable:
         self.begin, end = piece_of(spec.width, server, servers)
         self.values = np.zeros((1, end - self.begin), np.float32)
         self.states: np.ndarray = self._rule.first_state(spec.rule, end - self.begin)[None].copy()
+        # How many columns of the state are as long as the values: those that grow with the width.
         first = self._rule.first_state
         self.state_blocks: int = len(first(spec.rule, 2)) - len(first(spec.rule, 1))
         self.is_set: bool = end == self.begin  # more servers than values

@@ -126,6 +126,7 @@ class AsyncWorker(Worker):
             try:
                 if item is None:
                     return
+                # After a failure the rest of the queue is only emptied, so that `flush` ends.
                 if self._error is None:
                     gradients, round = item
                     self._push(gradients, round)
@@ -153,6 +154,7 @@ class AsyncWorker(Worker):
     def stop(self) -> None:
         """Sends what is held back, and says goodbye."""
         self.flush()
+        # None ends the thread.
         self._queue.put(None)
         self._thread.join()
         self.client.stop()
@@ -225,6 +227,7 @@ class GeoWorker(Worker):
     def _exchange(self) -> None:
         """Sends what has changed since the last exchange, and takes up what others have changed."""
         self._since = 0
+        # Workers add what they changed, so each adds its share of the mean.
         share = np.float32(1 / self.client.job.workers)
         for number, table in self.sparse.items():
             if self._touched[number]:
@@ -232,6 +235,7 @@ class GeoWorker(Worker):
         for number, table in self.dense.items():
             local = self._local[number].values[0]
             difference = (local - self._old[number]) * share
+            # What this worker has sent is no change by others.
             self._old[number] += difference
             self.client.push_dense(table, difference, 0.0, self.client.round, messages.FLAG_DELTA)
             found = self.client.pull_dense(table)
@@ -247,6 +251,7 @@ class GeoWorker(Worker):
         difference = (local.rows[indices, : table.width] - old[indices]) * share
         self.client.push(table, ids, difference, 0.0, self.client.round, messages.FLAG_DELTA)
         found = self.client.pull(table, ids, counts=None)
+        # What others have changed since then. Own changes of which only a share was sent stay.
         local.rows[indices, : table.width] += found - (old[indices] + difference)
         old[indices] = found
 

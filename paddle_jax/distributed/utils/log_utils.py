@@ -29,5 +29,6 @@ def get_logger(log_level: int | str, name: str = "root") -> logging.Logger:
         )
         logger.addHandler(handler)
         logger.setLevel(log_level)
+        # Else the root logger would write each line once more.
         logger.propagate = False
     return logger

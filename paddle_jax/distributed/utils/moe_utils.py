@@ -53,7 +53,9 @@ def _exchanged(rows: Any, sent: Any, received: Any, group: Any) -> np.ndarray:
     """
     wire = group.process_group
     longest = np.asarray([max(int(sent.max(initial=0)), 1)])
+    # Parts have other lengths, and arrays of a collective have one.
     longest = int(np.asarray(wire.all_reduce(longest, collectives.MAX, "experts: longest part"))[0])
+    # A power of 2, so that few shapes are compiled.
     width = 1 << (longest - 1).bit_length()
     block = np.zeros((group.nranks, width, *rows.shape[1:]), rows.dtype)
     start = 0

@@ -43,6 +43,7 @@ def _assign_pos(x: Tensor, cum_count: Tensor) -> Tensor:
         ValueError: x has another number of tokens than cum_count.
     """
     chosen = host_value(x, "assign_pos").ravel()
+    # The stable sort below keeps this order within an expert.
     positions = np.flatnonzero(chosen >= 0)[::-1]
     total = int(host_value(cum_count, "assign_pos")[-1])
     if total != positions.size:
@@ -64,6 +65,7 @@ def _limit_by_capacity(expert_count: Tensor, capacity: Tensor, n_worker: int) ->
         Tensor, int64 [n_worker * experts].
     """
     counts = host_value(expert_count, "limit_by_capacity").reshape(n_worker, -1)
+    # Processes come one after the other: each takes what those before have left.
     before = np.cumsum(counts, axis=0) - counts
     free = np.maximum(host_value(capacity, "limit_by_capacity") - before, 0)
     return to_tensor(np.minimum(counts, free).ravel())

@@ -265,6 +265,7 @@ class PipelineLayer(Layer):
             return self._run(self._functions(chunk_id), input)
         parts = range(self._total_stages_with_virtual_stages)
         if chunk_id is not None:
+            # Called for its checks of chunk_id.
             self._functions(chunk_id)
             parts = parts[chunk_id * self._num_stages : (chunk_id + 1) * self._num_stages]
         for part in parts:
