@@ -32,6 +32,7 @@ def samples_in(path: str, flag: str, owner: str) -> Iterator[Any]:
         for member in sorted((m for m in archive if m.isfile() and flag in m.name), key=lambda m: m.name):
             content = archive.extractfile(member).read()
             batch = read(io.BytesIO(content), Budget(len(content)))
+            # The files were written by Python 2, whose texts come as bytes.
             batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in batch.items()}
             labels = batch.get("labels", batch.get("fine_labels"))
             if labels is None:

@@ -117,6 +117,7 @@ class Flowers(Dataset):
             image = np.array(image)
         if self.transform is not None:
             image = self.transform(image)
+        # Numbers of images begin at 1.
         label = np.array([self.labels[index - 1]]).astype(np.int64)
         if self.backend == "pil":
             return (image, label)

@@ -20,6 +20,7 @@ __all__ = []
 def read_idx(path: str, axes: Any) -> np.ndarray:
     """The uint8 array of an IDX file with a known number of axes; the file may be compressed by gzip."""
     content = Path(path).read_bytes()
+    # the first bytes of a gzip file
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     start = 4 + 4 * axes

@@ -116,6 +116,7 @@ class VOC2012(Dataset):
             archive.close()
 
     def __getstate__(self) -> dict[str, Any | None]:
+        # An open file cannot be pickled. The copy opens one of its own, as its owner is nobody.
         return {key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")} | {
             "_owner": None
         }

@@ -57,6 +57,7 @@ class InvertedResidual(nn.Layer):
         hidden = int(round(inp * expand_ratio))
         shared = {"norm_layer": norm_layer, "activation_layer": nn.ReLU6}
         if expand_ratio != 1:
+            # Without an expansion there is nothing to widen.
             layers = [ConvNormActivation(inp, hidden, 1, **shared)]
         else:
             layers = []
@@ -109,6 +110,7 @@ class MobileNetV2(nn.Layer):
         for expansion, channels, blocks, stride in _STAGES:
             after = _make_divisible(channels * scale)
             for block in range(blocks):
+                # Only the first block of a stage has its stride.
                 layers.append(InvertedResidual(before, after, 1 if block else stride, expansion))
                 before = after
         layers.append(ConvNormActivation(before, self.last_channel, 1, **shared))

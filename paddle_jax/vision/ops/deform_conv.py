@@ -115,6 +115,7 @@ def deform_conv2d(
     read = 0
     # Bilinear: the four pixels around each place.
     for bits in np.ndindex(2, 2):
+        # The share of a corner is larger the nearer it is, along both axes.
         corner = [(w + b).astype(jnp.int32) for w, b in zip(low, bits, strict=True)]
         share = math.prod(a - w if b else 1 - (a - w) for a, w, b in zip(at, low, bits, strict=True))
         read = read + _fetch(x.reshape(n * d, channels // d, height, width), corner) * share[:, None]

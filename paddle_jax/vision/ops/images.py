@@ -72,6 +72,7 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> 
         ) from None
     image = Image.open(io.BytesIO(host_value(x, "decode_jpeg").tobytes()))
     pixels = np.asarray(image if _MODES[mode] is None else image.convert(_MODES[mode]))
+    # Grey images have no axis of channels in pillow.
     return to_tensor(pixels[None] if pixels.ndim == 2 else np.ascontiguousarray(pixels.transpose(2, 0, 1)))
 
 

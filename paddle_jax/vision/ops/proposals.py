@@ -92,7 +92,9 @@ def distribute_fpn_proposals(
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))
     # Lin and others, 2017: the level grows with the logarithm of the side.
     level = np.floor(np.log2(scale / refer_scale + 1e-8)) + refer_level
+    # Regions beyond the pyramid go to its first or last level.
     level = np.clip(level, min_level, max_level).astype(int)
+    # The image of each region, by how many each image has.
     image = np.repeat(np.arange(len(counts)), counts)
     chosen = [np.flatnonzero(level == number) for number in range(min_level, max_level + 1)]
     # Where each region went, so that results can be put back in order.

@@ -256,6 +256,7 @@ def _largest(
     lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])
 
     def best(inside: jax.Array) -> tuple[jax.Array, jax.Array]:
+        # Pixels outside of the bin can never be the largest.
         shown = jnp.where(inside[:, None], lines, -jnp.inf)
         value = shown.max(1)
         return value, _first(shown == value[:, None], 1)
@@ -392,6 +393,7 @@ def psroi_pool(
         last = jnp.clip(jnp.ceil(jnp.arange(1, count + 1) * step + start), 0, size)
         pixels = jnp.arange(size)
         inside = (pixels >= first[:, None]) & (pixels < last[:, None])
+        # A bin without pixels has the mean 0.
         return inside / jnp.maximum(last - first, 1)[:, None]
 
     def pooled(image: jax.Array, box: jax.Array) -> jax.Array:

@@ -162,6 +162,7 @@ def _decayed(scores: np.ndarray, boxes: np.ndarray, extra: float, gaussian: bool
     else:
         # Wang and others, 2020: decay by overlap, set against that of the better box.
         factors = (1 - iou) / (1 - largest)
+    # Only better boxes, which stand before, lower a score.
     better = np.tri(len(scores), k=-1, dtype=bool)
     return scores * np.where(better, factors, 1).min(1, initial=1).astype(scores.dtype)
 
@@ -265,7 +266,10 @@ def matrix_nms(
     )
     images = [_matrix_nms_image(*image, *shared) for image in zip(corners, values, strict=True)]
     rows = [
-        [kind, value, *corners[i, number]] for i, image in enumerate(images) for kind, value, number in image
+        # one row for each box that is kept, of all images
+        [kind, value, *corners[i, number]]
+        for i, image in enumerate(images)
+        for kind, value, number in image
     ]
     numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
     out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))

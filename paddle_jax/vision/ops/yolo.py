@@ -136,12 +136,14 @@ def yolo_box(
         [columns + _widened(maps[:, :, 0], scale_x_y), rows + _widened(maps[:, :, 1], scale_x_y)], 1
     )
     centres = places * ends / cells
+    # The network gives logarithms of sizes relative to the anchors.
     growth = jnp.exp(jnp.moveaxis(maps[:, :, 2:4], 2, 1)) * jnp.asarray(pairs.T, x.dtype)[:, :, None, None]
     halves = growth * ends / (cells * downsample_ratio) / 2
     low = centres - halves
     high = centres + halves
     if clip_bbox:
         low = jnp.maximum(low, 0)
+        # The last pixel of an image has the number size - 1.
         high = jnp.minimum(high, ends - 1)
     confidence = jax.nn.sigmoid(maps[:, :, 4])
     if iou_aware:
@@ -181,6 +183,7 @@ def _targets(
         jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype), shapes
     ).argmax(-1)
     at = np.full(len(pairs), -1)
+    # Backwards: of an anchor that is chosen twice the first place counts.
     for place in range(len(chosen) - 1, -1, -1):
         at[chosen[place]] = place
     anchor = jnp.where(valid, jnp.asarray(at)[best], -1)
@@ -311,6 +314,7 @@ def yolo_loss(
     where = (image, jnp.maximum(anchor, 0), row, column)
     # A box that overlaps some truth well is not punished.
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh
+    # From 1 on, as 0 says that a cell has no box.
     numbers = jnp.where(owned, jnp.arange(1, boxes.shape[1] + 1), 0)
     # of several boxes in one place the last one counts
     last = jnp.zeros((n, count, cells, cells), numbers.dtype).at[where].max(numbers)
@@ -319,6 +323,7 @@ def yolo_loss(
 
     # place, size and classes of the true boxes
     found = maps[where[0], where[1], :, where[2], where[3]]  # [N, B, 5 + classes]
+    # Within its cell, from 0 to 1: what the sigmoid of the network has to give.
     place = boxes[..., :2] * cells - jnp.stack([column, row], -1)
     size = jnp.log(jnp.where(owned[..., None], boxes[..., 2:] / shapes, 1))
     # Small boxes count more, as in Darknet.

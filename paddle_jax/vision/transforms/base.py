@@ -102,6 +102,7 @@ class BaseTransform:
             inputs = (inputs,)
         self.params = self._get_params(inputs)
         outputs = [self._get_apply(key)(given) for key, given in zip(self.keys, inputs, strict=False)]
+        # Inputs without a key, such as labels, go through as they are.
         outputs += inputs[len(self.keys) :]
         if len(outputs) == 1:
             return outputs[0]

@@ -30,6 +30,7 @@ def _check_input(
         raise TypeError(f"{name}: got {value!r}; it must be a number or a pair of numbers")
     elif not bound[0] <= value[0] <= value[1] <= bound[1]:
         raise ValueError(f"{name}: got {value}; it must rise and lie between {bound[0]} and {bound[1]}")
+    # A factor that is always the centre changes nothing.
     if value[0] == value[1] == center:
         return None
     return value

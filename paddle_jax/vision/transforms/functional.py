@@ -295,6 +295,7 @@ def affine(
     """
     angle, translate, shear = _affine_arguments(angle, translate, scale, shear)
     module = _module(img)
+    # Pillow counts places from the upper left corner, Tensors from the middle.
     if module is F_pil:
         if center is None:
             center = [size * 0.5 for size in img.size]

@@ -90,6 +90,7 @@ def center_crop(img: np.ndarray, output_size: Size) -> np.ndarray:
 
 def hflip(img: np.ndarray) -> np.ndarray:
     """The image with left and right exchanged."""
+    # Opencv takes no views with negative strides.
     return np.ascontiguousarray(img[:, ::-1])
 
 
@@ -190,7 +191,9 @@ def rotate(
     )
     if expand:
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]]) @ matrix.T
+        # Rounded first, against a pixel more by an error of the last digit.
         columns, rows = (int(n) for n in np.ceil(corners.max(0).round(9)) - np.floor(corners.min(0).round(9)))
+        # The middle of the image goes to the middle of the larger result.
         matrix[:, 2] += [(columns - width) * 0.5, (rows - height) * 0.5]
         width = columns
         height = rows

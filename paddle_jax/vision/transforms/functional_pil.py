@@ -37,6 +37,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
         pixels = np.array(pic, _WIDE[pic.mode])
     else:
         if pic.mode == "1":
+            # Black and white: pillow has bools.
             pixels = np.array(pic, np.uint8) * np.uint8(255)
         else:
             pixels = np.asarray(pic, np.uint8)
@@ -62,6 +63,7 @@ def pad(img: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant") 
     """The Image with a border."""
     left, top, right, bottom = four(padding)
     if padding_mode == "constant":
+        # The border drops the palette of a picture of indices.
         palette = img.getpalette() if img.mode == "P" else None
         image = pillow("PIL.ImageOps").expand(img, border=(left, top, right, bottom), fill=fill)
         if palette:
@@ -115,6 +117,7 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
     """The Image with its colours moved round the colour circle, by a part of it from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
+    # Grey has no hue.
     if img.mode in ("L", "1", "I", "F"):
         return img
     hue, saturation, value = img.convert("HSV").split()
@@ -138,6 +141,7 @@ def rotate(
 ) -> Any:
     """The Image turned counterclockwise by an angle in degrees."""
     if isinstance(fill, int):
+        # Pillow takes a single number for one channel alone.
         if img.mode == "RGB":
             fill = (fill,) * 3
     return img.rotate(angle, _filter(interpolation), expand, center, fillcolor=fill)

@@ -89,6 +89,7 @@ def _sampled(img: Tensor, grid: np.ndarray, mode: str, fill: Any, data_format: s
         x = x.astype("float32")
     places = to_tensor(grid, dtype=x.dtype).unsqueeze(0).expand([x.shape[0], *grid.shape])
     if fill is not None:
+        # A channel of ones: what is read of it says how much of a place lies inside.
         x = concat([x, (x[:, :1] * 0 + 1)], 1)
     y = F.grid_sample(x, places, mode, "zeros", False)
     if fill is not None:
@@ -97,6 +98,7 @@ def _sampled(img: Tensor, grid: np.ndarray, mode: str, fill: Any, data_format: s
             np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64), dtype=x.dtype
         ).reshape([1, -1, 1, 1])
         if mode == "nearest":
+            # The nearest pixel is inside or not; nothing is mixed.
             y = (inside < 0.5).astype(x.dtype) * (color - y) + y
         else:
             y = y * inside + (1.0 - inside) * color
@@ -165,6 +167,7 @@ def rotate(
             ]
         )
         moved = corners @ np.array(matrix).reshape(2, 3).T
+        # A corner that rounding puts just beyond a pixel must not add one.
         low = np.floor(moved.min(0) + 1e-6)
         high = np.ceil(moved.max(0) - 1e-6)
         columns, rows = (high - low).astype(int)
@@ -183,6 +186,7 @@ def perspective(
     height, width = _size(img, data_format)
     x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
     points = np.stack([x, y, np.ones_like(x)], -1)
+    # In parts of half the image from its middle, as `grid_sample` counts.
     above = points @ (np.array(coeffs[:6]).reshape(2, 3).T / [width / 2, height / 2])
     below = points @ np.array([coeffs[6], coeffs[7], 1.0])
     return _sampled(img, above / below[..., None] - 1, interpolation, fill, data_format)
@@ -233,6 +237,7 @@ def pad(
     last = _axes(data_format)[0] == -1
     if padding_mode == "symmetric":
         height, width = _size(img, data_format)
+        # By numbers of rows and columns, as `F.pad` has no symmetric mode.
         rows = np.pad(np.arange(height), (top, bottom), mode=padding_mode)
         columns = np.pad(np.arange(width), (left, right), mode=padding_mode)
         h, w = (img.ndim + axis for axis in _axes(data_format)[1:])
@@ -306,8 +311,10 @@ def _rgb_to_hsv(img: Tensor) -> Tensor:
     spread = img.max(-3) - img.min(-3)
     red, green, blue = (c.squeeze(-3) for c in split(img, 3, -3))
     flat = spread == 0
+    # Grey has no hue; the divisor must not be 0.
     safe = spread + flat.astype(img.dtype)
     hue = nn.functional.relu((largest == red).astype(img.dtype)) * ((green - blue) / safe)
+    # Where two colours are largest the first one counts.
     of_green = ((largest == green) & (largest != red)).astype(img.dtype)
     of_blue = ((largest != green) & (largest != red)).astype(img.dtype)
     hue = (hue + of_green * ((blue - red) / safe + 2.0) + of_blue * ((red - green) / safe + 4.0)) / 6.0 + 1.0
@@ -335,6 +342,7 @@ def adjust_hue(img: Tensor, hue_factor: float) -> Tensor:
     _assert_image_tensor(img, "CHW")
     if not isinstance(hue_factor, numbers.Number) or not -0.5 <= hue_factor <= 0.5 or math.isnan(hue_factor):
         raise AssertionError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
+    # Grey has no hue.
     if img.shape[-3] == 1:
         return img
     x = img if _is_float(img) else img.astype("float32") / 255.0

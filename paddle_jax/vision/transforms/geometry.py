@@ -25,6 +25,7 @@ def affine_matrix(
     b = -a * math.tan(shear_x) - math.sin(turn)
     d = -c * math.tan(shear_x) + math.cos(turn)
     inverse = np.array([[d, -b], [-c, a]]) / scale
+    # The centre of the result lies at the centre of the image, moved back.
     offset = np.array(center) - inverse @ (np.array(center) + np.array(translate))
     return [*inverse[0].tolist(), float(offset[0]), *inverse[1].tolist(), float(offset[1])]
 
@@ -35,6 +36,7 @@ def perspective_coefficients(
     """Eight numbers of the projective map that leads from four end points to four start points."""
     rows = []
     for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):
+        # u = (a x + b y + c) / (g x + h y + 1), multiplied by the divisor; v alike.
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
     return np.linalg.lstsq(
         np.array(rows, np.float64), np.array(startpoints, np.float64).reshape(8), rcond=None

@@ -23,6 +23,7 @@ def resized(height: int, width: int, size: Size) -> tuple[int, ...]:
         raise TypeError(f"resize: size: got {size!r}; it must be an int or a pair of ints")
     if not isinstance(size, int):
         return tuple(size)
+    # Nothing to do, and no rounding of the other side.
     if min(height, width) == size:
         return height, width
     if width < height:
@@ -44,4 +45,5 @@ def four(padding: Size) -> tuple[int, ...]:
         return (padding,) * 4
     if len(padding) not in (2, 4):
         raise ValueError(f"pad: padding: got {len(padding)} numbers; there must be one, two or four")
+    # Two numbers are (left and right, top and bottom).
     return tuple(padding) * (4 // len(padding))

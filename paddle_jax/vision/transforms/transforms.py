@@ -103,11 +103,13 @@ class RandomResizedCrop(BaseTransform):
         width, height = _get_image_size(image)
         for _ in range(attempts):
             area = np.random.uniform(*self.scale) * width * height  # noqa: NPY002
+            # By its logarithm, so that wide and high parts are equally likely.
             ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))  # noqa: NPY002
             w = round(math.sqrt(area * ratio))
             h = round(math.sqrt(area / ratio))
             if 0 < w <= width and 0 < h <= height:
                 return random.randint(0, height - h), random.randint(0, width - w), h, w
+        # No part has fitted: the largest one in the middle, of the nearest allowed ratio.
         ratio = width / height
         if ratio < min(self.ratio):
             w = width
@@ -293,6 +295,7 @@ class RandomCrop(BaseTransform):
             img = F.pad(img, self.padding, **border)
         width, height = _get_image_size(img)
         if self.pad_if_needed and width < self.size[1]:
+            # On both sides, as Paddle does it: the image may become larger than needed.
             img = F.pad(img, (self.size[1] - width, 0), **border)
         if self.pad_if_needed and height < self.size[0]:
             img = F.pad(img, (0, self.size[0] - height), **border)

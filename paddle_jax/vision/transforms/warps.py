@@ -212,6 +212,7 @@ class RandomPerspective(BaseTransform):
         self, width: int, height: int, distortion_scale: float
     ) -> tuple[list[list[int]], list[list[int]]]:
         """The four corners of an image and where they go at random: two lists of [x, y]."""
+        # A corner moves inwards by at most this share of half the image.
         across = int(distortion_scale * (width // 2))
         down = int(distortion_scale * (height // 2))
         ends = []
@@ -309,9 +310,11 @@ class RandomErasing(BaseTransform):
             ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))  # noqa: NPY002
             h = round(math.sqrt(area * ratio))
             w = round(math.sqrt(area / ratio))
+            # A rectangle as large as the image is drawn again.
             if h < height and w < width:
                 value = self._pixels(img, (h, w, channels), is_tensor)
                 return np.random.randint(0, height - h + 1), np.random.randint(0, width - w + 1), h, w, value  # noqa: NPY002
+        # Ten tries have not fitted: the image stays as it is.
         return 0, 0, height, width, img
 
     def _pixels(self, img: Any, shape: Sequence[int], is_tensor: bool) -> Any:
@@ -320,6 +323,7 @@ class RandomErasing(BaseTransform):
             return standard_normal([shape[2], *shape[:2]]).astype(img.dtype)
         if self.value == "random":
             value = (np.random.normal(size=shape) * 255).astype(np.int64).astype(np.uint8)  # noqa: NPY002
+            # A grey image has no axis of channels.
             if np.ndim(img) == 2:
                 return value[..., 0]
             return value
@@ -331,6 +335,7 @@ class RandomErasing(BaseTransform):
         if random.random() >= self.prob:
             return img
         top, left, height, width, value = self._get_param(img)
+        # That is how `_get_param` says that no rectangle has fitted.
         if value is img:
             return img
         return F.erase(img, top, left, height, width, value, self.inplace)
