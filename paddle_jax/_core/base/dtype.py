@@ -315,10 +315,19 @@ def stays_whole(value: Any, like: np.dtype) -> bool:
     return value.is_integer() or like.itemsize >= 4 and math.isfinite(value)
 
 
+# A union takes longer to build than to ask.
+_TRUTH_VALUES = (bool, np.bool_)
+NUMBER_TYPES = (bool, int, float, complex, np.number, np.bool_)
+
+
 def scalar_np(value: Any, like: np.dtype) -> np.dtype:
     """The dtype in which an operation between a tensor of dtype `like` and a Python scalar runs."""
     dtype = _BY_NP[like]
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, float):
+        if dtype.is_floating or dtype.is_complex:
+            return like
+        return float32.np
+    if isinstance(value, _TRUTH_VALUES):
         return like
     if isinstance(value, complex):
         if dtype.is_complex:
@@ -326,10 +335,6 @@ def scalar_np(value: Any, like: np.dtype) -> np.dtype:
         if dtype is float64:
             return complex128.np
         return complex64.np
-    if isinstance(value, float):
-        if dtype.is_floating or dtype.is_complex:
-            return like
-        return float32.np
     if isinstance(value, int):
         if dtype is bool_:
             return int64.np

@@ -152,6 +152,7 @@ class Segment:
     The room `runner` is above this one. It attaches the methods that compute:
         run(reason): computes what is still referenced of the segment.
         run_single_op(): computes a segment of one operation by the interpreter; False where `run` has to.
+        run_short_segment(lazy): computes a segment of a few small operations; False where another way has to.
         run_integers_alone(lazy): computes a small result of integers before the rest; False where it cannot.
         cut_or_grow(ctx): runs a segment that has reached its limit, or raises the limit.
 
@@ -191,6 +192,7 @@ class Segment:
 
     run: ClassVar[Callable[..., None]]
     run_single_op: ClassVar[Callable[..., bool]]
+    run_short_segment: ClassVar[Callable[..., bool]]
     run_integers_alone: ClassVar[Callable[..., bool]]
     cut_or_grow: ClassVar[Callable[..., None]]
 
@@ -224,10 +226,9 @@ class Segment:
         """Whether a pending result could be computed without running the segment as a whole."""
         if len(self.ops) == 1:
             return self.run_single_op()
-        aval = lazy.aval
-        if aval.dtype.kind not in "iub" or aval.nbytes > _SMALL:
-            return False
-        return self.run_integers_alone(lazy)
+        if self.run_short_segment(lazy):
+            return True
+        return is_small_integer(lazy.aval) and self.run_integers_alone(lazy)
 
     def close(self) -> None:
         """Drops everything: all that is referenced has been computed."""
@@ -237,6 +238,11 @@ class Segment:
         self.leaf_positions = None
         self.results = None
         self.running_call = None
+
+
+def is_small_integer(aval: Aval) -> bool:
+    """Whether a result may be computed before the rest of its segment, see `run_integers_alone`."""
+    return aval.dtype.kind in "iub" and aval.nbytes <= _SMALL
 
 
 def wait_until_idle(segment: Segment) -> bool:

@@ -370,11 +370,7 @@ class Op:
             return wrap(value)
         if self.scalars == "one" and isinstance(value, np.ndarray) and value.size == 1:
             value = value.item()
-        if (
-            self.scalars
-            and position
-            and isinstance(value, bool | int | float | complex | np.number | np.bool_)
-        ):
+        if self.scalars and position and isinstance(value, dtypes.NUMBER_TYPES):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
                 return scalar(value, self._scalar_dtype(value, like._raw.dtype))

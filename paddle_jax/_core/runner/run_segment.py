@@ -33,6 +33,7 @@ from paddle_jax._core.lazy.segment import (
     UNDECIDED,
     OpSignature,
     Segment,
+    is_small_integer,
     signature_of,
     wait_until_idle,
 )
@@ -41,6 +42,7 @@ from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
+from paddle_jax._core.runner.short_segments import plan_of, results_of
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
@@ -86,7 +88,6 @@ def run_single_op(segment: Segment) -> bool:
     here: nothing is dropped before all results have their arrays, and what a finalizer records or computes
     meanwhile is independent of it.
     """
-    ctx = local.ctx
     device = _device_of(segment)
     if not _may_run_part(segment) or not may_interpret(device) or not repair_tracing():
         return False
@@ -95,18 +96,47 @@ def run_single_op(segment: Segment) -> bool:
         results = interpret(signature, _operands(positions, segment.leaves, {}, materialize))
     if results is None:
         return False
+    _finish_part(segment, [results], device)
+    return True
+
+
+def run_short_segment(segment: Segment, value: LazyArray) -> bool:
+    """Interprets a segment of a few small operations at once; False if another way has to run it.
+
+    As in `run_single_op`, no garbage collection is held back. A small result of integers that needs only some
+    of the operations is left to `run_integers_alone`.
+    """
+    device = _device_of(segment)
+    if not _may_run_part(segment) or settings.min_repeats or not may_interpret(device):
+        return False
+    plan = plan_of(segment)
+    if plan is None or not repair_tracing():
+        return False
+    if is_small_integer(value.aval) and not plan.needs_all(value.position):
+        return False
+    results = results_of(plan, segment.leaves)
+    if results is None:
+        return False
+    _finish_part(segment, results, device)
+    return True
+
+
+def _finish_part(segment: Segment, results: Sequence[Any], device: Any) -> None:
+    """Gives results of the first operations of a segment to their LazyArrays, and begins another segment."""
     for value in segment.results:
-        if value.array is None:
+        i = value.position & OP_MASK
+        # a finalizer may have recorded further operations meanwhile
+        if value.array is None and i < len(results):
             if value.aval.nbytes >= _LARGE:
-                value.signature = signature
+                value.signature = segment.ops[i][0]
             value.device = device
-            value.array = select_result(results, value.position)
+            value.array = select_result(results[i], value.position)
     log.segments += 1
+    ctx = local.ctx
     if ctx.segment is segment:
         ctx.segment = _next_segment(ctx)
-        if len(segment.ops) == 1:
+        if len(segment.ops) == len(results):
             segment.close()
-    return True
 
 
 def run_integers_alone(segment: Segment, value: LazyArray) -> bool:
@@ -391,6 +421,7 @@ def _before_fork() -> None:
 
 Segment.run = run_segment
 Segment.run_single_op = run_single_op
+Segment.run_short_segment = run_short_segment
 Segment.run_integers_alone = run_integers_alone
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)

@@ -48,6 +48,10 @@ _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two
 # An op of a segment that is going to be compiled is compiled alone if that pays that often.
 _TIMES_IN_RECURRING_SEGMENT = 3
 _MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
+# Compiling a segment saves nothing below this estimate of its seconds in NumPy.
+_CHEAP = _PROGRAM / _SAVED
+_SHORT_CALL = 2e-6  # seconds that an op of a short segment takes beside what it computes
+MOST_CHEAP_OPS = 16  # more operations than that are never cheap: each of them is estimated at 4e-6 at least
 
 
 class TierState:
@@ -100,6 +104,14 @@ def _make_plan(signature: OpSignature) -> Plan | None:
 def _log_refusal(signature: OpSignature, reason: str) -> None:
     log.refusals[reason] += 1
     log.add(f"compiled at once: {signature.kernel.name} ({signature.user_line}): {reason}")
+
+
+def is_cheap(ops: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether operations have plans, and no compiled program could run one or all of them faster."""
+    states = [tier_state(entry[0]) for entry in ops]
+    if any(state.plan is None or _SAVED * state.cost > _KERNEL for state in states):
+        return False
+    return sum(state.cost + _SHORT_CALL for state in states) <= _CHEAP
 
 
 def may_interpret(device: Any) -> bool:

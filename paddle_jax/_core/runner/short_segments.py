@@ -1,0 +1,139 @@
+"""Runs segments of a few small operations, which no compiled program could run faster.
+
+`bool((x > 0).any())` and `float((a - b).abs().max())` make such segments. Their way through the counters of
+`compiled_segment` would take longer than the operations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle_jax._core.base.caller_info import is_unrelated_error
+from paddle_jax._core.base.event_log import log
+from paddle_jax._core.lazy.lazy_array import is_unread
+from paddle_jax._core.lazy.positions import OP_MASK, select_result
+from paddle_jax._core.lazy.signature_cache import register_cache
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
+from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, is_cheap, tier_state
+
+_MAX_PLANS = 512
+_MAX_SEEN = 4096
+
+
+class ShortPlan:
+    """The operations of a segment, which all have plans, as functions of NumPy.
+
+    Attributes:
+        steps: list of (function that runs the operation, function that gives its results their container,
+            positions of its operands).
+        dependencies: list with a set of the indices of all operations that each operation depends on, itself
+            included.
+    """
+
+    __slots__ = ("dependencies", "steps")
+
+    def __init__(self, ops: tuple[Any, ...]) -> None:
+        self.steps: list[tuple[Any, Any, tuple[int, ...]]] = []
+        self.dependencies: list[set[int]] = []
+        for i, (signature, *positions) in enumerate(ops):
+            plan = tier_state(signature).plan
+            if plan is None:
+                raise ValueError(f"{signature!r} has no plan")
+            self.steps.append((plan.quietly, signature.equations.structured, tuple(positions)))
+            needed = {i}
+            for position in positions:
+                if position >= 0:
+                    needed |= self.dependencies[position & OP_MASK]
+            self.dependencies.append(needed)
+
+    def needs_all(self, position: int) -> bool:
+        """Whether the result at a position depends on all operations."""
+        return len(self.dependencies[position & OP_MASK]) == len(self.steps)
+
+    def run(self, leaves: list[Any]) -> list[Any]:
+        """The results of all operations. The caller has NumPy's warnings off."""
+        env: list[Any] = []
+        for run, structured, positions in self.steps:
+            operands = []
+            for position in positions:
+                if position < 0:
+                    array = leaves[-1 - position].array
+                    # most leaves are arrays of NumPy already
+                    if type(array) is not np.ndarray:
+                        array = to_numpy(materialize(leaves[-1 - position]))
+                elif position <= OP_MASK:
+                    array = env[position]
+                else:
+                    array = select_result(env[position & OP_MASK], position)
+                operands.append(array)
+            env.append(structured(run(operands)))
+        return env
+
+
+class _Cache:
+    """Segments that have been read.
+
+    Attributes:
+        plans: dict from the operations of a segment to its plan; None: it may pay to compile it.
+        seen: set of hashes of the operations of segments that have come once. They get a plan the next time.
+    """
+
+    plans: dict[tuple[Any, ...], ShortPlan | None] = {}
+    seen: set[int] = set()
+
+
+def clear() -> None:
+    """Forgets all plans."""
+    _Cache.plans.clear()
+    _Cache.seen.clear()
+
+
+register_cache(clear)
+
+
+def plan_of(segment: Any) -> ShortPlan | None:
+    """The plan of a segment; None if another way has to run it.
+
+    That is so for its first run, where it may pay to compile it, and where an operand has no values to read.
+    """
+    ops = segment.ops
+    if len(ops) > MOST_CHEAP_OPS:
+        return None
+    key = tuple(ops)
+    try:
+        plan = _Cache.plans[key]
+    except KeyError:
+        plan = _new_plan(key)
+    if plan is None or any(map(is_unread, segment.leaves)):
+        return None
+    return plan
+
+
+def _new_plan(key: tuple[Any, ...]) -> ShortPlan | None:
+    # Most segments never come again, and a plan keeps the shapes of its operations alive.
+    key_hash = hash(key)
+    if key_hash not in _Cache.seen:
+        if len(_Cache.seen) >= _MAX_SEEN:
+            _Cache.seen.clear()
+        _Cache.seen.add(key_hash)
+        return None
+    plan = ShortPlan(key) if is_cheap(key) else None
+    if len(_Cache.plans) >= _MAX_PLANS:
+        _Cache.plans.clear()
+    _Cache.plans[key] = plan
+    return plan
+
+
+def results_of(plan: ShortPlan, leaves: list[Any]) -> list[Any] | None:
+    """The results of all operations; None if one of them fails, which the usual way then names."""
+    try:
+        with np.errstate(all="ignore"):
+            results = plan.run(leaves)
+    except Exception as error:
+        if is_unrelated_error(error):
+            raise
+        return None
+    log.interpreted_ops += len(results)
+    return results

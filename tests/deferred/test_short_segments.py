@@ -1,0 +1,99 @@
+"""Segments of a few small operations, read again and again."""
+
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax._core.runner import run_segment, short_segments
+
+READS = {
+    "any": (lambda x, y: bool((x > y).any()), lambda x, y: bool((x > y).any())),
+    "difference": (lambda x, y: float(((x - y) ** 2).mean()), lambda x, y: ((x - y) ** 2).mean()),
+    "accuracy": (
+        lambda x, y: (x.argmax(-1) == y.argmax(-1)).astype("float32").mean().item(),
+        lambda x, y: (x.argmax(-1) == y.argmax(-1)).mean(),
+    ),
+    "products": (lambda x, y: (x @ y @ x).numpy(), lambda x, y: x @ y @ x),
+    "several results": (
+        lambda x, y: (paddle.topk(x + y, 2)[0] * 2).numpy(),
+        lambda x, y: -np.sort(-(x + y))[:, :2] * 2,
+    ),
+    "numbers": (lambda x, y: (x * 0.5 + 2 - y).numpy(), lambda x, y: x * 0.5 + 2 - y),
+    "integers": (lambda x, y: ((x * 4).astype("int32") % 3).tolist(), lambda x, y: (x * 4).astype("i4") % 3),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_each_run_has_its_own_values(name):
+    ours, wanted = READS[name]
+    rng = np.random.default_rng(0)
+    for run in range(5):
+        x, y = rng.random((2, 4, 4)).astype("float32") + run
+        got = ours(paddle.to_tensor(x), paddle.to_tensor(y))
+        np.testing.assert_allclose(got, wanted(x, y), rtol=1e-5)
+
+
+def test_results_on_the_way_have_values():
+    for run in range(4):
+        x = paddle.to_tensor([-1.0, float(run)])
+        positive = x > 0
+        doubled = x * 2
+        assert bool(positive.any()) == (run > 0)
+        assert positive.tolist() == [False, run > 0]
+        assert doubled.tolist() == [-2.0, 2.0 * run]
+
+
+def test_other_numbers_and_dtypes():
+    for number in (1.0, 2.0, 3):
+        for dtype in ("float32", "int64"):
+            x = paddle.to_tensor([1, 2], dtype=dtype)
+            assert ((x + number) * number).sum().item() == (3 + 2 * number) * number
+
+
+@pytest.fixture
+def once_meanwhile(monkeypatch):
+    """Calls a function once while a segment is computed, as a finalizer would."""
+
+    def install(action):
+        def wrap(owner, name):
+            compute = getattr(owner, name)
+
+            def with_action(*args, **kwargs):
+                results = compute(*args, **kwargs)
+                while pending:
+                    pending.pop()()
+                return results
+
+            monkeypatch.setattr(owner, name, with_action)
+
+        pending = [action]
+        wrap(short_segments.ShortPlan, "run")
+        wrap(run_segment, "interpret")
+
+    return install
+
+
+@pytest.mark.parametrize("read", [lambda x: x + 1, lambda x: (x + 1) * 1], ids=["one operation", "two"])
+def test_what_a_finalizer_records_has_its_own_value(read, once_meanwhile):
+    x = paddle.to_tensor([1.0, 2.0])
+    for _ in range(3):
+        read(x).numpy()
+    recorded = []
+    once_meanwhile(lambda: recorded.append(x * 5))
+    assert read(x).tolist() == [2.0, 3.0]
+    assert recorded[0].tolist() == [5.0, 10.0]
+
+
+def test_an_interrupted_read_can_be_repeated(once_meanwhile):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    x = paddle.to_tensor([1.0, 2.0])
+    for _ in range(3):
+        (x + 1).sum().item()
+    once_meanwhile(interrupt)
+    total = (x + 1).sum()
+    with pytest.raises(KeyboardInterrupt):
+        total.item()
+    assert total.item() == 5.0
+    assert (x * 2).sum().item() == 6.0
