@@ -131,6 +131,7 @@ def prune_model(
                 "call asp.decorate on the optimizer first, or give with_mask=False"
             )
         pruned, mask = prune(weight.numpy(), m, n, algorithm, weight.name)
+        # A pruning function of the user may give another dtype.
         weight.set_value(np.asarray(pruned, weight.numpy().dtype))
         # Training with masks keeps the zeros; without them the weights are pruned once.
         if with_mask:

@@ -25,6 +25,7 @@ def _start(func: Callable[..., Any], xs: Sequence[Tensor] | Tensor) -> tuple[Any
     list, the copies). What is computed from the copies flows back to those of xs that want gradients."""
     if not all(isinstance(x, Tensor) for x in _listed(xs)):
         raise ArgumentError(f"xs: got {type(xs).__name__}; it must be a Tensor or a list of Tensors")
+    # A clone keeps the history of x, so that results can be differentiated by what x was made of.
     inputs = [x.detach() if x.stop_gradient else clone(x) for x in _listed(xs)]
     for x in inputs:
         x.stop_gradient = False

@@ -88,6 +88,7 @@ def _compiled(function: Callable[..., Any], precision: str) -> Callable[..., Any
 
 
 def _lower(precision: str) -> str:
+    # auto_cast is off then, and wants the name of a low precision all the same.
     if precision == "float32":
         return "float16"
     return precision

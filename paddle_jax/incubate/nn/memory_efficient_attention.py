@@ -66,6 +66,7 @@ def memory_efficient_attention(
         )
     causal = type(attn_bias) is LowerTriangularMask
     if causal:
+        # Causality alone is a flag of the kernel: no matrix is made.
         attn_bias = None
     elif isinstance(attn_bias, AttentionBias):
         shape = [query.shape[0], query.shape[2], query.shape[1], key.shape[1]]

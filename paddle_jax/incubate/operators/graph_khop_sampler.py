@@ -56,6 +56,7 @@ def graph_khop_sampler(
         )
     (around,) = host(name, row=row)
     (first,) = host(name, input_nodes=input_nodes)
+    # Each node once, in the order in which it comes: that is its new number.
     nodes = list(dict.fromkeys(first.tolist()))
     place = {node: i for i, node in enumerate(nodes)}
     frontier = nodes
@@ -72,6 +73,7 @@ def graph_khop_sampler(
                 nodes.append(node)
         sources.append(np.array([place[node] for node in around[edges].tolist()], np.int64))
         drawn.append(edges)
+        # The next round begins at the nodes that this one has found.
         frontier = nodes[known:]
     edges = np.concatenate(drawn)
     if not len(edges):

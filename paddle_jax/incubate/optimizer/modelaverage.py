@@ -99,6 +99,7 @@ class ModelAverage(Optimizer):
                 cast(cast(updates, "float64") * self.average_window, "int64"),
             )
             ends = (taken >= self.min_average_window) & (taken >= window)
+            # The window is full: its sum is kept whole, and a new one begins.
             third = where(ends, first + second, third)
             old = where(ends, taken, old)
             first, second, taken = (where(ends, t * 0, t) for t in (first, second, taken))
@@ -125,6 +126,7 @@ class ModelAverage(Optimizer):
             for param, kept in zip(self._all_params(), self._kept, strict=True):
                 total = kept["sum_1"] + kept["sum_2"] + kept["sum_3"]
                 count = kept["num_accumulates"] + kept["old_num_accumulates"]
+                # A copy, as the next line changes the parameter in place.
                 assign_from(kept["restore"], assign(param.detach()))
                 assign_from(param, cast(total / cast(count, total.dtype), param.dtype))
         try:

@@ -69,6 +69,7 @@ def async_reload(src_tensor: Tensor, async_load: _Load) -> tuple[Parameter | Any
 
 def _copied(source: Tensor, move: Callable[..., Any]) -> tuple[Parameter | Any, Any]:
     if isinstance(source, Parameter):
+        # A Parameter stays one, with its attributes.
         new = copy.deepcopy(source)
     else:
         new = source.detach().clone()

@@ -117,7 +117,9 @@ def _scores(
     there = at < lengths[:, None]
     first = encoding[:, None, None, None, None]
     if mask is not None:
+        # A mask of the caller says what a first call sees, in place of causality.
         seen = jnp.where(encoding[:, None, None], there[:, None], seen)
+        # `mask` is for sequences that begin, `tgt_mask` for later steps.
         scores = scores + jnp.where(first, _fitted(mask, scores.shape), 0)
     if tgt_mask is not None:
         scores = scores + jnp.where(first, 0, _fitted(tgt_mask, scores.shape))
@@ -186,6 +188,7 @@ def paged_attention(
         v_scale, v_back = _dynamic_scales(v, valid, encoder > 0, v_scale, v_back, bounds[0])
     # Places behind the last page are dropped.
     at = jnp.where(valid, positions, tables.shape[1] * block)
+    # This call attends to its own keys as they came, not as the cache stores them.
     keys = _with_new(key_cache, k, tables, at, k_back)
     values = _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
@@ -205,6 +208,7 @@ def paged_attention(
     # The sequence that a token belongs to: the last one that starts before it.
     owner = jnp.clip(jnp.searchsorted(starts, token, side="right") - 1, 0, batch - 1)
     step = token - starts[owner]
+    # Tokens that belong to no sequence get zeros.
     flat = jnp.where((step < lengths[owner])[:, None], out[owner, jnp.clip(step, 0, longest - 1)], 0)
     return flat, *caches, *((k_scale, v_scale, k_back, v_back) if dynamic else ())
 
@@ -258,6 +262,7 @@ def _longest(lengths: Tensor, tokens: int) -> int:
     compiled, the number of tokens."""
     raw = lengths._value
     if isinstance(raw, Tracer):
+        # Inside a trace lengths are not known; all tokens may belong to one sequence.
         most = tokens
     else:
         most = int(lengths.max())

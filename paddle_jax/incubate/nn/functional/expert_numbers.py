@@ -103,6 +103,7 @@ def cal_aux_loss(
     scale = None
     if dispatch_tokens_mask is not None:
         tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()
+        # The mask is that of all devices, the gates are those of this one.
         if own is not None and dispatch_tokens_mask.shape[0] != gate_prob.shape[0]:
             scale = tokens / own.clip(min=clip_min)
     elif own is None:
@@ -113,6 +114,7 @@ def cal_aux_loss(
         (dispatch_mask.sum(0) if dispatch_mask.ndim == 2 else dispatch_mask).astype(gate_prob.dtype).detach()
     )
     shares = counts / tokens
+    # Only gates have a gradient; counts of tokens are numbers.
     loss = (gate_prob.sum(0) / tokens * shares).sum() * (num_experts / moe_k if use_group else num_experts)
     if scale is not None:  # the value of the parts seen here, the gradient of the whole
         loss = loss + (scale - 1) * loss.detach()

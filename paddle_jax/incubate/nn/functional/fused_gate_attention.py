@@ -86,6 +86,7 @@ def fused_gate_attention(
     if attn_mask is not None:
         scores = scores + attn_mask
     if nonbatched_bias is not None:
+        # One bias for all rows of the table.
         scores = scores + nonbatched_bias.unsqueeze(1)
     y = einsum("brhqk,brkhw->brqhw", softmax(scores), v)
     if has_gating:

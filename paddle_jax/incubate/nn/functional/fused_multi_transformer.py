@@ -55,6 +55,7 @@ def turned(x: Tensor, rotary: Tensor, positions: Tensor, neox: bool) -> Tensor:
     """x [batch, heads, length, width] turned by cos and sin [2, batch, 1, length or more, width]."""
     cos = rotary[0]
     sin = rotary[1]
+    # The tables have all positions: those of this call are taken out.
     if cos.shape[2] != x.shape[2]:
         rows = repeat_interleave(reshape(positions, [-1, 1, x.shape[2], 1]), cos.shape[-1], -1)
         cos = take_along_axis(cos, rows, 2)
@@ -66,6 +67,7 @@ def positioned(x: Tensor, seq_lens: Tensor | None, time_step: Tensor | None) -> 
     """int64 [batch, length]: where in the sequence the rows of x stand."""
     if time_step is None:
         return arange(x.shape[1]).unsqueeze(0).expand([x.shape[0], -1])
+    # With lengths each sequence stands at another place.
     at = time_step if seq_lens is None else seq_lens
     return cast(reshape(at, [-1, 1]), "int64").expand([x.shape[0], 1])
 
@@ -86,6 +88,7 @@ def remembered(
                 f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; {new.shape[3]} are needed"
             )
         return k, v, concat([new, cache[:, :, :, new.shape[3] :]], 3)
+    # One place for each sequence, so the cache is chosen by a comparison, without an index.
     here = reshape(arange(cache.shape[3]), [1, 1, 1, -1, 1]) == reshape(positions, [1, -1, 1, 1, 1])
     cache = where(here, new, cache)
     return cast(cache[0], k.dtype), cast(cache[1], v.dtype), cache
@@ -105,6 +108,7 @@ def seen(keys: Any, positions: Tensor, seq_lens: Tensor | None, decoding: bool) 
 def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Tensor | None) -> Tensor:
     """Attention [batch, length, heads * width]; masks may be shorter than the keys."""
     if k.shape[1] != q.shape[1]:
+        # Several heads of queries share one of keys.
         k, v = (repeat_interleave(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
     scores = matmul(q * (1 / math.sqrt(q.shape[-1])), k, transpose_y=True)
     if mask is not None:
@@ -240,6 +244,7 @@ def fused_multi_transformer(
 
     def added(x: Tensor, y: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
         y = x * residual_alpha + dropout(y, dropout_rate, training=training, mode=mode)
+        # Then the next block normalises what it gets.
         if pre_layer_norm:
             return y
         return _normalized(y, scale, bias, epsilon, norm_type)
@@ -255,6 +260,7 @@ def fused_multi_transformer(
             q, k = (turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
         k, v, cache = remembered(k, v, _of(cache_kvs, i), _of(pre_caches, i), positions, decoding)
         if cache is not None:
+            # In place: programs keep their caches between calls.
             cache_kvs[i]._adopt(cache)
         y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
         x = added(x, linear(y, linear_weights[i], _of(linear_biases, i)), *norms[0])

@@ -23,6 +23,7 @@ def trailing(op_name: str, x: Tensor, begin_norm_axis: Any, **sizes: Any) -> lis
     shape = list(x.shape[begin_norm_axis:])
     count = math.prod(shape)
     for what, value in sizes.items():
+        # A count below 0 has a length that is not known, in a static program.
         if value is not None and (value.ndim != 1 or count >= 0 and value.shape[0] != count):
             raise ValueError(
                 f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{count}], "

@@ -25,6 +25,7 @@ def rotated(x: Tensor, neighbours: bool) -> Tensor:
 
 def angles(positions: Tensor, width: Any, base: Any, neighbours: bool) -> Tensor:
     """float32 [..., width]: the angle of each number at the given positions."""
+    # In float32: positions above 256 are not exact in half precision.
     rates = base ** (arange(0, width, 2, dtype="float32") * (-1.0 / width))
     half = cast(positions, "float32").unsqueeze(-1) * rates
     if neighbours:
@@ -101,6 +102,7 @@ def fused_rotary_position_embedding(
     width = q.shape[3]
     if sin is None:
         if position_ids is None:
+            # One row for all sequences of the batch.
             places = arange(length).unsqueeze(0)
         else:
             places = position_ids

@@ -162,6 +162,7 @@ def _projected(
         shape = list(weight.shape[:3])
         weight = reshape(weight, [-1, x.shape[-1]]).t()
     y = linear(x, weight, None if bias is None else reshape(bias, [-1]))
+    # [batch, length, 3, heads, width] with the three in front.
     y = transpose(reshape(y, [0, 0, *shape]), [2, 0, 3, 1, 4])
     return y[0], y[1], y[2]
 
@@ -234,6 +235,7 @@ def fused_multi_head_attention(
     if cache_kv is not None:
         k = concat([cache_kv[0], k], 2)
         v = concat([cache_kv[1], v], 2)
+    # The queries are scaled, as they are fewer numbers than the scores.
     scores = matmul(q * (1 / math.sqrt(q.shape[-1])), k, transpose_y=True)
     if attn_mask is not None:
         scores = scores + _convert_attention_mask(attn_mask, scores.dtype)

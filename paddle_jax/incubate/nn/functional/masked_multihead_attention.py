@@ -110,6 +110,7 @@ def masked_multihead_attention(
         x = x + reshape(bias, [-1])
     heads = x.shape[1] // width - 2 * groups
     q, k, v = split(reshape(x, [batch, heads + 2 * groups, 1, width]), [heads, groups, groups], 1)
+    # Without lengths all sequences are as long as the mask.
     last = full([1], src_mask.shape[-1] - 1 if src_mask is not None else 0, dtype="int64")
     positions = positioned(q.squeeze(2), sequence_lengths, last)
     if rotary_emb_dims:

@@ -28,11 +28,13 @@ def _places(expert_id: jax.Array, experts: int, capacity: int, last: bool) -> tu
     """Of each choice [n, k] the expert's row that it gets and whether it is kept; how many choices
     each expert has."""
     flat = expert_id.reshape(-1)
+    # Stable: among the choices of one expert the earlier tokens come first.
     order = jnp.argsort(flat, stable=True)
     counts = jnp.bincount(flat, length=experts)
     starts = jnp.concatenate([jnp.zeros(1, counts.dtype), jnp.cumsum(counts)])
     rank = jnp.zeros_like(order).at[order].set(jnp.arange(flat.size)) - starts[flat]
     if last:
+        # Counted from the end: the first ones are too many, and get numbers below 0.
         rank = rank - jnp.maximum(counts[flat] - capacity, 0)
     return rank.reshape(expert_id.shape), ((rank >= 0) & (rank < capacity)).reshape(expert_id.shape), counts
 
@@ -51,6 +53,7 @@ def _padded(
     """Rows of experts `first` and following, each filled up with zeros to its capacity."""
     kept = kept & (expert_id >= first) & (expert_id < first + experts)
     place = jnp.where(kept, (expert_id - first) * capacity + rank, 0).astype(jnp.int32)
+    # What is not kept is written behind the end, where `mode="drop"` leaves it out.
     beyond = jnp.where(kept, place, experts * capacity).reshape(-1)
     token = jnp.repeat(jnp.arange(x.shape[0], dtype=jnp.int32), kept.shape[1])
     y = jnp.zeros((experts * capacity, x.shape[1]), x.dtype).at[beyond].set(x[token], mode="drop")
@@ -76,6 +79,7 @@ def _packed(
     used = jnp.minimum(counts, capacity)[first : first + experts]
     starts = jnp.concatenate([jnp.zeros(1, used.dtype), jnp.cumsum(used)])
     place = jnp.where(kept, starts[jnp.clip(expert_id - first, 0, experts)] + rank, 0).astype(jnp.int32)
+    # As in `_padded`: behind the end, where it is dropped.
     beyond = jnp.where(kept, place, rows).reshape(-1)
     token = jnp.repeat(jnp.arange(x.shape[0], dtype=jnp.int32), kept.shape[1])
     back = jnp.zeros(rows, jnp.int32).at[beyond].set(token, mode="drop")
@@ -109,6 +113,7 @@ def _dispatched(
     rank, kept, counts = _places(expert_id, experts, capacity, bool(last))
     if use_pad:
         return *_padded(x, weight, rank, kept, expert_id, first, end - first, capacity), counts
+    # The shape of the result depends on this number, so it is read here.
     rows = int(counts[first:end].clip(max=capacity).sum())
     return *_packed(x, weight, rank, kept, expert_id, counts, first, end - first, capacity, rows), counts
 
@@ -153,10 +158,12 @@ def moe_gate_dispatch(
             f"{list(x.shape)}; it must be [n, experts]"
         )
     if corr_bias is None:
+        # The choice has no gradient; the weights below have.
         chosen = gate_logits.detach()
     else:
         chosen = gate_logits.detach() + corr_bias
     expert_id = chosen.topk(k, axis=-1)[1]
+    # Without the correction, which only balances the choice.
     weight = gate_logits.take_along_axis(expert_id, 1)
     experts = gate_logits.shape[1]
     y, weight, place, _, counts = _dispatched(

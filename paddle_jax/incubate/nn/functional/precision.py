@@ -34,5 +34,6 @@ def quantized(op_name: str, x: Tensor, scale: Any, round_type: Any, most: Any, l
     if round_type == 0:
         y = round(y)
     else:
+        # Halves away from 0, as C rounds.
         y = sign(y) * floor(y.abs() + 0.5)
     return cast(clip(y, least, most), "int8")

@@ -53,9 +53,11 @@ def variable_length_memory_efficient_attention(
     seen = reshape(keys, [1, 1, 1, -1]) < reshape(cast(kv_seq_lens, "int64"), [-1, 1, 1, 1])
     if causal:
         seen = seen & (reshape(keys, [1, 1, 1, -1]) <= reshape(queries, [1, 1, -1, 1]) + pre_cache_length)
+    # Not infinity: a row without keys would be NaN.
     bias = where(seen, zeros_like(cast(seen, "float32")), zeros_like(cast(seen, "float32")) - 1e30)
     if mask is not None:
         bias = bias + cast(mask, "float32")
+    # `attention` has [batch, length, heads, width].
     q, k, v = (transpose(t, [0, 2, 1, 3]) for t in (query, key, value))
     out = attention("variable_length_memory_efficient_attention", q, k, v, bias, 0.0, False, scale, None)
     out = transpose(out, [0, 2, 1, 3])

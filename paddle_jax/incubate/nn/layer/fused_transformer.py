@@ -428,6 +428,7 @@ class FusedTransformerEncoderLayer(Layer):
         weight_attr: Any = None,
         bias_attr: Any = None,
     ) -> None:
+        # An encoder makes its other layers with the same arguments.
         self._config = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
         _positive(
@@ -585,6 +586,7 @@ class FusedMultiTransformer(Layer):
             heads = [num_heads + 2 * gqa_group_size, width]
         else:
             heads = [3, num_heads, width]
+        # A gated activation takes two halves.
         inner = dim_feedforward * (2 if activation.endswith("glu") else 1)
         parameters = {
             "ln_scales": (ln_scale_attrs, [embed_dim]),

@@ -75,6 +75,7 @@ def minimize_bfgs(
     def learn(step: Any, change: Any) -> None:
         nonlocal inverse
         curvature = float(step @ change)
+        # Otherwise the estimate would no longer be positive definite.
         if curvature > 0:
             left = np.eye(len(step), dtype=dtype) - np.outer(step, change) / curvature
             inverse = np.asarray(left @ inverse @ left.T + np.outer(step, step) / curvature, dtype)

@@ -70,6 +70,7 @@ def minimize_lbfgs(
     def direction(grad: Any) -> np.ndarray:
         along = -grad
         factors = []
+        # The two loops of Nocedal, 1980: the product with the inverse without a matrix.
         for step, change, curvature in reversed(history):
             factors.append(step @ along / curvature)
             along = along - factors[-1] * change

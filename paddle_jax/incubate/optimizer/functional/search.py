@@ -98,6 +98,7 @@ def minimized(
             break
         along = direction(grad)
         start = Point(0.0, value, grad, float(grad @ along), float(np.abs(grad).max()))
+        # Not downhill, or NaN: no length of a step helps.
         if not start.slope < 0:
             break
 
@@ -118,6 +119,7 @@ def minimized(
                 settings.tolerance_change,
                 limit=settings.max_line_search_iters,
             )
+        # The search found nothing lower; NaN counts as not lower.
         if not found.loss <= value or found.length == 0.0:
             break
         step = np.asarray(found.length, settings.dtype) * along

@@ -80,6 +80,7 @@ class DeviceExperts:
         chosen = host_value(number, "MoELayer: choices of experts").reshape(-1)
         counts = np.bincount(chosen[chosen >= 0], minlength=len(self.experts))
         used = np.flatnonzero(counts)
+        # A power of 2 for all experts, so that few shapes are compiled.
         length = 1 << int(max(counts.max(), _FEWEST_ROWS) - 1).bit_length()
         indices = np.zeros([len(used), length], np.int64)  # of choices
         is_filled = np.ones([len(used), length, 1], bool)
@@ -103,6 +104,7 @@ class DeviceExperts:
             self.is_by_row[index] = self._treats_rows_alone(index, rows)
         if self.is_by_row[index]:
             return self._computed(index, rows, compute)
+        # Rows that fill up would change statistics: this expert gets its own rows alone.
         found = self._computed(index, rows[:count], compute)
         return concat([found, zeros([rows.shape[0] - count, found.shape[1]], found.dtype)])
 

@@ -38,6 +38,7 @@ class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
         moe_group: Any = None,
         group_name: str = "default_moe_group",
     ) -> ClipGradForMOEByGlobalNorm:
+        # In one process all experts are here: the common rule is compiled with the update.
         if moe_group is not None and moe_group.nranks > 1 and cls is ClipGradForMOEByGlobalNorm:
             return super().__new__(_OverProcesses)
         return super().__new__(cls)
@@ -94,6 +95,7 @@ class _OverProcesses(ClipGradForMOEByGlobalNorm):
         others = []
         for parameter, gradient in chosen:
             (experts if self.is_expert_param_func(parameter) else others).append(gradient._value)
+        # Others are the same on all processes, so they count once.
         total = summed(_squares(experts), self.moe_group) + _squares(others)
         scale = clip.global_scale(total, self.clip_norm)
         for _, gradient in chosen:

@@ -140,6 +140,7 @@ class MoELayer(Layer):
 
     def _run_local_experts(self, x: Tensor, value: Tensor, number: Tensor) -> Tensor:
         """What the experts of this process give, which are all."""
+        # Inside a trace choices are not known: every expert computes all tokens.
         dense = unknown(number)
         out = zeros_like(x)
         for i, expert in enumerate(self.experts):
@@ -161,6 +162,7 @@ class MoELayer(Layer):
     def _over_processes(self, x: Any, value: Any, number: Any) -> Any:
         """What the experts of all processes give: tokens go to their processes and come back."""
         chosen = host_value(number, "MoELayer: choices of experts").reshape(-1)
+        # By expert, and so by process, as experts are numbered process by process.
         order = np.argsort(chosen, kind="stable")
         order = order[chosen[order] >= 0]  # -1: no expert has room
         total = self.num_expert * self.world_size
@@ -168,6 +170,7 @@ class MoELayer(Layer):
         received = np.asarray(self.group.process_group.all_to_all(sent.reshape(self.world_size, -1)))
         sent = to_tensor(sent)
         received = to_tensor(received.reshape(-1))
+        # Choice i is one of token i // top_k.
         tokens = to_tensor(order // self.top_k)
         rows = global_scatter(gather(x, tokens), sent, received, self.group)
         rows = self._by_expert(rows, received.numpy().reshape(self.world_size, -1).sum(0))

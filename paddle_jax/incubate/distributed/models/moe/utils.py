@@ -35,9 +35,11 @@ def limited(numbers: Tensor, experts: Any, capacity: Any, group: Any = None) -> 
     """
     flat = numbers.flatten()
     taken = cast(marks(flat, experts), "int64")
+    # The number of a choice among those of its expert, from 1 on.
     place = (taken.cumsum(0) * taken).sum(-1)
     if group is not None and group.nranks > 1:
         counts = np.asarray(group.process_group.all_gather(to_numpy(taken.sum(0)._value)))
+        # Processes come one after the other: those before this one have their places first.
         before = to_tensor(counts[: group.rank].sum(0))
         place = place + (before * taken).sum(-1)
     return reshape(where(place <= capacity, flat, full_like(flat, -1)), numbers.shape)

@@ -58,6 +58,7 @@ class GShardGate(NaiveGate):
     def forward(self, x: Tensor) -> tuple[Any, Any]:
         scores = self.gate(x)
         value, number = largest(scores, self.top_k, -1, True, False)
+        # Counted before the capacity cuts choices off: the loss is for what the gate wants.
         chosen = marks(number.flatten(), self.tot_expert).sum(0) / scores.shape[0]
         self.set_loss((chosen * softmax(scores, 1).mean(0)).mean() * self.num_expert**2)
         number = limited(
@@ -68,6 +69,7 @@ class GShardGate(NaiveGate):
         )
         if self.random_routing:
             second = number[:, 1]
+            # The weaker the second choice is, the more often it is left out.
             kept = 2 * value[:, 1] >= rand([scores.shape[0]], "float32")
             number = stack([number[:, 0], where(kept, second, full_like(second, -1))], 1)
         return value, number

@@ -58,6 +58,7 @@ class SwitchGate(NaiveGate):
             scores = scores * (rand(scores.shape) * (2 * self.switch_eps) + (1 - self.switch_eps))
         scores = softmax(scores, -1)
         value, number = largest(scores, 1, -1, True)
+        # An expert takes so many tokens at most, in evaluation other ones than in training.
         number = limited(
             number,
             self.tot_expert,
