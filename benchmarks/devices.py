@@ -147,12 +147,13 @@ def times(names, args, keep):
 
 INTRO = """# Measured on devices
 
+A command checks and measures this package on a device of the machine, and writes this page:
+
     python -m benchmarks.devices --device gpu        (or tpu)
 
-checks and measures this package on a device of the machine, and writes this page. It takes about an hour, and
-needs a checkout and JAX with its package for the device ([install](install.md)). It is no option of pytest,
-since a machine with a device has neither the test tools nor the real Paddle. A part that ends its process
-costs one op. An interrupted run goes on with `--go-on`.
+It takes about an hour, and needs a checkout and JAX with its package for the device ([install](install.md)).
+It is no option of pytest, since a machine with a device has neither the test tools nor the real Paddle. A
+part that ends its process costs one op. An interrupted run goes on with `--go-on`.
 
 - **Ops**: cases of the op table with gradients, against the same on the CPU of the machine, which the tests
   compare with the real Paddle. One case of each op, one of complex numbers, one of float64; with

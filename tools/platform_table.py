@@ -107,7 +107,7 @@ The tables show which ops compile for each platform, forward and with gradients.
 
     python tools/platform_table.py --keep FILE
 
-compiles the ops for an H100 (cuda) and a TPU v5e (tpu), and lowers them for ROCm, with the compilers of
+It compiles the ops for an H100 (cuda) and a TPU v5e (tpu), and lowers them for ROCm, with the compilers of
 [aot.md](aot.md). {done} of {ops} ops were compiled. Each has one case of the op table, one of complex numbers
 and one of float64, as far as it has them. On a CPU the tests run all cases. *eager*: the op needs values on
 the host, so it runs outside of compiled programs. On a TPU a few run on the host within compiled programs
