@@ -25,6 +25,7 @@ def small(monkeypatch):
     for name, start in {
         "generation_size": 20,
         "generation_signatures": 0,
+        "generation_bytes": 0,
         "returning_signatures": 0,
         "dropped_fingerprints": set(),
     }.items():
@@ -73,6 +74,25 @@ def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
         kernel: len(kernel.signatures) + len(kernel.older_signatures)
         for kernel in OPS["multiply"].kernels.values()
     } == before
+
+
+@pytest.mark.parametrize(("megabytes", "is_larger"), [(0.25, False), (64, True)])
+def test_room_where_some_come_back_has_a_budget_of_bytes(paddle, small, monkeypatch, megabytes, is_larger):
+    """Half of the signatures come twice, as those behind a stride of two: they need not stay."""
+    monkeypatch.setattr(signature_cache, "_SIGNATURE_BYTES", int(megabytes * 2**20))
+    for n in np.random.default_rng(0).permutation(800).tolist():
+        # other lengths for either budget: what is known already counts nothing
+        paddle.tanh(paddle.sin(paddle.cos(paddle.ones([n // 2, 1 + is_larger])))).numpy()
+        paddle.exp(paddle.ones([n, 3 + is_larger])).numpy()
+    assert (signature_cache.SignatureCache.generation_size > 40) == is_larger
+
+
+def test_room_grows_beyond_the_budget_where_all_come_back(paddle, small, monkeypatch):
+    monkeypatch.setattr(signature_cache, "_SIGNATURE_BYTES", 0)
+    for _ in range(6):
+        for n in range(1, 60):
+            float((paddle.ones([n, 7]) * 3).sum())
+    assert signature_cache.SignatureCache.generation_size > 40
 
 
 def test_an_older_signature_does_not_end_the_segment(paddle, small):

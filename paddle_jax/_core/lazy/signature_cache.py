@@ -3,7 +3,9 @@
 Signatures come in two generations. After a number of new signatures, those that were not used since the
 generation before are dropped, and the kernels that have none left. Using one of the older generation makes it
 young again. So a hot operation counts nothing. If many of the dropped ones come back, the program works with
-more signatures than a generation has room for, and the generations get twice as large.
+more signatures than a generation has room for. The generations get twice as large as long as two of them are
+within _SIGNATURE_BYTES. Beyond that they grow only if nearly all come back. A network that is asked for ever
+other widths gets some again, since two widths give one after a stride of two. It need not keep them.
 
 An executable takes 1.6 to 8 MB and 6 to 25 memory maps. Linux allows a process 65 530 of them, and LLVM ends
 a process that has none left. So both are bounded, and checked every _CHECK_INTERVAL compilations. The
@@ -36,7 +38,10 @@ from paddle_jax._core.lazy.settings import settings
 if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
 
-_GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
+_GENERATION = 1024  # combinations of op and shapes
+_SIGNATURE_BYTES = 64 << 20  # for all of them, with their plans
+_BYTES = 2048  # that one takes about
+_EQUATION_BYTES = 1024  # and each of its equations
 _MAX_GENERATION = 16 * _GENERATION
 _MAX_DROPPED = 1 << 16
 _MAP_SHARE = 0.6  # of the memory maps that the system allows
@@ -62,6 +67,7 @@ class SignatureCache:
     Attributes:
         total_signatures: int, signatures so far.
         generation_signatures: int, signatures of this generation.
+        generation_bytes: int, what they take about.
         returning_signatures: int, those of them that had been dropped before.
         generation_size: int, signatures that a generation has room for.
         dropped_fingerprints: set of the fingerprints of dropped signatures.
@@ -78,6 +84,7 @@ class SignatureCache:
 
     total_signatures = 0
     generation_signatures = 0
+    generation_bytes = 0
     returning_signatures = 0
     generation_size = _GENERATION
     dropped_fingerprints: set[int] = set()
@@ -117,10 +124,11 @@ def register_cache(
         SignatureCache.list_functions.append(programs_by_use)
 
 
-def note_signature(kernel: Kernel, avals: tuple[Aval, ...]) -> None:
+def note_signature(kernel: Kernel, avals: tuple[Aval, ...], equation_count: int) -> None:
     """Counts a kernel that is called with operands that are new to it."""
     SignatureCache.total_signatures += 1
     SignatureCache.generation_signatures += 1
+    SignatureCache.generation_bytes += _BYTES + _EQUATION_BYTES * equation_count
     SignatureCache.returning_signatures += _fingerprint(kernel, avals) in SignatureCache.dropped_fingerprints
     if SignatureCache.generation_signatures >= SignatureCache.generation_size:
         _start_generation()
@@ -137,16 +145,27 @@ def _fingerprint(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
     return hash((kernel.name, *[(aval.shape, aval.dtype) for aval in avals]))
 
 
+def _is_too_small() -> bool:
+    """Whether so many dropped signatures came back that generations should be twice as large."""
+    if SignatureCache.generation_size >= _MAX_GENERATION:
+        return False
+    returning_share = SignatureCache.returning_signatures / SignatureCache.generation_signatures
+    # this generation and the one before are kept, and both would be twice as large
+    if 4 * SignatureCache.generation_bytes <= _SIGNATURE_BYTES:
+        return returning_share > 0.25
+    return returning_share > 0.9
+
+
 def _start_generation() -> None:
-    returning = SignatureCache.returning_signatures
     size = SignatureCache.generation_signatures
-    if 4 * returning > size and SignatureCache.generation_size < _MAX_GENERATION:
+    if _is_too_small():
         SignatureCache.generation_size *= 2
         log.add(
             f"more than {2 * size} combinations of op and shapes are used in turn; "
             f"up to {2 * SignatureCache.generation_size} are kept from now on"
         )
     SignatureCache.generation_signatures = 0
+    SignatureCache.generation_bytes = 0
     SignatureCache.returning_signatures = 0
     if len(SignatureCache.dropped_fingerprints) > _MAX_DROPPED:
         SignatureCache.dropped_fingerprints.clear()
