@@ -90,7 +90,7 @@ class Call:
         if made[0].name == "take_index" and not made[1][-1]:
             return [[self._marked(n) for n in self._cut(attrs["axes"])]]
         # Their windows are made of lengths as numbers, so they cannot be traced for open ones.
-        if made[0].name.startswith(("adaptive_avg_pool", "adaptive_max_pool")):
+        if made[0].name.startswith(("adaptive_avg_pool", "adaptive_max_pool", "_fractional_of_lengths")):
             return self._pooled(attrs)
         if made[0].name == "_top":
             return self._selected(attrs)
@@ -117,7 +117,7 @@ class Call:
         return [[self._marked(n) for n in kept]]
 
     def _pooled(self, attrs: dict[str, Any]) -> Any:
-        """As `result_lengths` for adaptive pooling; None where the sizes do not fit the operand."""
+        """As `result_lengths` for adaptive and fractional pooling; None where the sizes do not fit x."""
         shape = list(self.shapes[0])
         size = attrs["output_size"]
         if not isinstance(size, tuple):

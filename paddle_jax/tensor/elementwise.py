@@ -150,6 +150,7 @@ def heaviside(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         "f(3), -1.0",
         "i(3), i(3)",
         "i(3), -1.0",
+        "i(3), -0.5",
         "b(3), b(3)",
         "const([0.0, -0.0], 'float32'), f(2)",
     ],
@@ -173,7 +174,8 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     if x.dtype == jnp.bool_:
         return x
     if not jnp.issubdtype(x.dtype, jnp.floating):
-        return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
+        # A number becomes whole first, as in Paddle: -0.5 has no sign then.
+        return jnp.where(y.astype(x.dtype) < 0, -jnp.abs(x), jnp.abs(x))
     flip = jax.lax.stop_gradient(jnp.where(sign_bit(x) == sign_bit(y), 1, -1).astype(x.dtype))
     return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(copy_sign(x, y)), x * flip)
 

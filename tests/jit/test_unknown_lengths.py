@@ -325,6 +325,32 @@ def reversed_lists(P, x):
     return P.stack(found, 1), state, P.concat(list(reversed(found)), -1)
 
 
+def grown_lists_by_number(P, x):
+    found, total = [], P.zeros_like(x[:, 0])
+    for t in range(x.shape[1]):
+        found.append(x[:, t] * t)
+    for k, row in enumerate(reversed(found), 2):
+        total = total * 0.5 + k * row
+    for k, (row, other) in enumerate(zip(found, reversed(found), strict=True)):
+        if k > 4:
+            break
+        total = total + k * row * other
+    return total, P.stack([k * row for k, row in enumerate(found)])
+
+
+def pooled_back(P, x):
+    F = P.nn.functional
+    y = F.pad(x.unsqueeze(1), [0, 4 - x.shape[2] % 2, 0, 4 - x.shape[1] % 2])
+    places = F.max_unpool2d(*F.max_pool2d(y, 2, 2, return_mask=True), 2, 2, output_size=y.shape[2:])
+    chosen = P.where(x > 1, P.full_like(x, float("nan")), x)
+    return (
+        places,
+        *P.nanmedian(chosen, 1, mode="min"),
+        F.fractional_max_pool2d(y, 3, random_u=0.3),
+        *F.fractional_max_pool2d(y, (2, 3), 2, 0.6, return_mask=True),
+    )
+
+
 def filled_with_lengths(P, x):
     n = x.shape[2] / 2
     one = P.zeros([x.shape[0], 1, x.shape[2]], "int64")
@@ -342,6 +368,8 @@ def written_by_paddles_operations(P, x):
 FUNCTIONS = (
     written_by_paddles_operations,
     filled_with_lengths,
+    pooled_back,
+    grown_lists_by_number,
     chunks_before,
     reversed_lists,
     resized_by_factors,

@@ -356,19 +356,24 @@ def _tried_for_rows(
 class Rows:
     """`enumerate`, `zip` or `reversed` of Tensors, whose rows a Program can take by their number.
 
+    A list that grew in a loop is one Tensor, too.
+
     Attributes:
-        over: what the call of the builtin gives.
+        over: function that calls the builtin.
         tensors: the Tensors that are looped over.
         row: function of a number, counted from 0, that gives the row.
     """
 
-    def __init__(self, over: Any, tensors: Sequence[Tensor], row: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, over: Callable[[], Iterator[Any]], tensors: Sequence[Tensor], row: Callable[[Any], Any]
+    ) -> None:
         self.over = over
         self.tensors = tensors
         self.row = row
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.over)
+        # A list that grew in a loop refuses it.
+        return self.over()
 
     @classmethod
     def of(cls, kind: Any, *args: Any, **kwargs: Any) -> Any:
@@ -377,7 +382,7 @@ class Rows:
         # `enumerate` has a start as its second argument.
         parts = args[:1] if kind is enumerate else args
         # Something else among them has no rows: Python's own function.
-        if not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
+        if not parts or not all(isinstance(t, cls) or is_open(t) or _has_rows(t) for t in parts):
             return kind(*args, **kwargs)
         return local.ctx.frame.emit_rows(
             lambda: kind(*args, **kwargs), lambda: cls._of(kind, parts, args, kwargs)
@@ -394,14 +399,19 @@ class Rows:
                 tensors += part.tensors
             else:
                 rows.append(part.__getitem__)
-                tensors.append(part)
+                tensors.append(part.rows if is_open(part) else part)
+        over = ft.cache(lambda: kind(*args, **kwargs))  # an iterator, so there is one
         if kind is enumerate:
             # By position, by keyword, or 0.
             start = (*args[1:], *kwargs.values(), 0)[0]
-            return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, rows[0](i)))
+            return cls(over, tensors, lambda i: (i + start, rows[0](i)))
         if kind is reversed:
-            return cls(kind(*args), tensors, lambda i: rows[0](_length(tensors[0]) - 1 - i))
-        return cls(kind(*args, **kwargs), tensors, lambda i: tuple([row(i) for row in rows]))
+            return cls(over, tensors, lambda i: rows[0](_length(tensors[0]) - 1 - i))
+        return cls(over, tensors, lambda i: tuple([row(i) for row in rows]))
+
+
+def _has_rows(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.ndim > 0
 
 
 def _length(tensor: Tensor) -> Tensor:

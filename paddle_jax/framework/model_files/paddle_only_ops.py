@@ -18,6 +18,7 @@ from paddle_jax.framework.model_files.custom_lowerings.images import read_antial
 from paddle_jax.framework.model_files.custom_lowerings.indexing import put_index
 from paddle_jax.framework.model_files.reading_helpers import P, as_numbers, as_tensor, with_operand_forms
 from paddle_jax.incubate import softmax_mask_fuse_upper_triangle
+from paddle_jax.nn.functional.unpooling import put_back
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -200,7 +201,7 @@ _CONVERTED = {
     "median": lambda a, x: P.median(
         x, None if len(a.axis) == x.ndim > 1 else _lone(a.axis), a.keepdim, a.mode
     ),
-    "nanmedian": lambda a, x: P.nanmedian(x, _axes(a.axis), a.keepdim, a.mode),
+    "nanmedian": lambda a, x: P.nanmedian(x, _lone(a.axis), a.keepdim, a.mode),
     "bincount": lambda a, x, weights, s_minlength: P.bincount(x, weights, s_minlength),
     # random numbers
     "gaussian": lambda a, n_shape: P.normal(a.mean, a.std, n_shape).astype(a.dtype),
@@ -251,12 +252,9 @@ _CONVERTED = {
     "unique": _unique,
     "unique_consecutive": lambda a, x: P.unique_consecutive(x, True, True, _one_axis(a.axis), a.dtype),
     # layers
-    "unpool": lambda a, x, indices, n_size: P.max_unpool2d(
-        x, indices, a.ksize, a.strides, a.padding, a.data_format, n_size
-    ),
-    "unpool3d": lambda a, x, indices: P.max_unpool3d(
-        x, indices, a.ksize, a.strides, a.paddings, a.data_format, a.output_size
-    ),
+    # as Paddle's kernels, which read the lengths of the result alone
+    "unpool": lambda a, x, indices, n_size: put_back("unpool", x, indices, n_size),
+    "unpool3d": lambda a, x, indices: put_back("unpool3d", x, indices, a.output_size),
     "fold": lambda a, x: P.fold(x, a.output_sizes, a.kernel_sizes, a.strides, a.paddings, a.dilations),
     "dropout": _dropout,
     "embedding_with_scaled_gradient": lambda a, x, w: P.embedding(

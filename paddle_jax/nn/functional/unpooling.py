@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.lengths import to_int
+from paddle_jax._core.lazy.lengths import has_lengths, to_int
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.random import next_key
@@ -82,6 +82,11 @@ def _unpool(
                 f"each length must be within one stride {list(strides)} of {sizes}"
             )
         sizes = wanted
+    return put_back(op_name, x, indices, sizes)
+
+
+def put_back(op_name: str, x: Tensor, indices: Tensor, sizes: Sequence[Any]) -> Tensor:
+    """The maxima x [N, C, ...] at their indices in images of these sizes; zeros elsewhere."""
     if 0 in x.shape:
         if math.prod([*x.shape[:2], *sizes]) == 0:
             return x.reshape([*x.shape[:2], *sizes])
@@ -389,6 +394,41 @@ def _fractional(
     return value
 
 
+@known_as(code="pooling:fractional")
+@op(method=False, register=False)
+def _fractional_of_lengths(
+    x: jax.Array, output_size: Any, return_mask: bool, kernel: Any, share: float | None
+) -> Any:
+    """As `_fractional` for lengths that are unknown while a Program is recorded: the regions come from x."""
+    u = 0.5 if share is None else share
+    tables = []
+    for size, out, k in zip(x.shape[2:], output_size, kernel or [None] * len(output_size), strict=True):
+        _check_regions("fractional_max_pool", x.shape, output_size, size, out, k)
+        tables.append(_regions(size, out, k, u))
+    value, place = maximum_of_cells(x, tables)
+    if return_mask:
+        return (value, place)
+    return value
+
+
+def _regions(size: int, out: int, kernel: int | None, u: float) -> np.ndarray:
+    """The positions in each pseudo-random region [out, reach]."""
+    reach = size // out + 2 if kernel is None else kernel
+    return positions(*_random_cells(size, out, kernel, u), reach)
+
+
+def _check_regions(
+    op_name: str, shape: Sequence[Any], output_size: Any, size: int, out: int, kernel: int | None
+) -> None:
+    """Raises where an axis of `size` has no `out` regions."""
+    # Regions of a given length may overlap, but must lie within the axis.
+    if not 1 <= out <= size or kernel is not None and out + kernel - 1 > size:
+        raise ValueError(
+            f"{op_name}: output_size: got {output_size} for shape {list(shape)}; "
+            "there must be that many regions"
+        )
+
+
 def _fractional_pool(
     op_name: str, n: int, x: Tensor, output_size: Any, kernel_size: Size, random_u: float, return_mask: bool
 ) -> Any:
@@ -411,26 +451,15 @@ def _fractional_pool(
         kernel = [None] * n
     else:
         kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
-    for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
-        # Regions of a given length may overlap, but must lie within the axis.
-        if not 1 <= out <= size or k is not None and out + k - 1 > size:
-            raise ValueError(
-                f"{op_name}: output_size: got {output_size} for shape {list(x.shape)}; "
-                "there must be that many regions"
-            )
+    lengths = None if kernel_size is None else tuple(kernel)
+    share = None if random_u is None else u
+    if has_lengths([*x.shape[2:], *sizes]):
+        return _fractional_of_lengths(x, tuple(sizes), bool(return_mask), lengths, share)
     tables = []  # operands, so that new regions need no new compilation
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
-        tables.append(
-            wrap(jnp.asarray(positions(*_random_cells(size, out, k, u), size // out + 2 if k is None else k)))
-        )
-    return _fractional(
-        x,
-        tables,
-        bool(return_mask),
-        tuple(sizes),
-        None if kernel_size is None else tuple(kernel),
-        None if random_u is None else u,
-    )
+        _check_regions(op_name, x.shape, output_size, size, out, k)
+        tables.append(wrap(jnp.asarray(_regions(size, out, k, u))))
+    return _fractional(x, tables, bool(return_mask), tuple(sizes), lengths, share)
 
 
 @composite(

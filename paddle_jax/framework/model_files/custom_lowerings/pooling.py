@@ -130,16 +130,17 @@ def _window(length: Any, size: Any) -> tuple[int, int, int] | tuple[Any, int, in
     return rest + 2 * padding, stride, padding
 
 
-def _fractional(w: Any, a: Any, out: Any, x: Any, tables: Any) -> Any:
+def _fractional(w: Any, a: Any, out: Any, x: Any, tables: Any = None) -> Any:
     """Drawn again in each run where no share is given, which 0 stands for."""
     n = x.ndim - 2
-    if a.sizes is None:
+    sizes = a.sizes if hasattr(a, "sizes") else a.output_size
+    if sizes is None:
         raise NotWritable("a fractional pooling without its sizes has no form in PIR")
     found = w.op(
         f"fractional_max_pool{n}d",
         [x],
         [out[0], ("int32", out[0][1])],
-        output_size=list(a.sizes),
+        output_size=list(sizes),
         kernel_size=list(a.kernel or [0] * n),
         random_u=a.share or 0.0,
         return_mask=a.return_mask,
