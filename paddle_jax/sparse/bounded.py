@@ -44,6 +44,7 @@ def _filled(numbers: jax.Array, values: jax.Array, count: jax.Array) -> tuple[ja
     """Numbers and values with what is behind the first `count` filled up."""
     kept = jnp.arange(numbers.shape[0]) < count
     if numbers.shape[0]:
+        # The last coordinate again: sorted order stays, and its zeros add nothing.
         last = numbers[jnp.clip(count, 1, max(numbers.shape[0], 1)) - 1]
     else:
         last = 0
@@ -65,6 +66,7 @@ def added_up(
     places: jax.Array, values: jax.Array, shape: Sequence[int], nnz: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """(sorted coordinates [axes, nnz] without repetition, the sums of their values, how many there are)."""
+    # There is no first element to compare others with.
     if not places.shape[1]:
         return (
             jnp.zeros((places.shape[0], nnz), places.dtype),
@@ -74,6 +76,7 @@ def added_up(
     numbers = _numbers(places, shape)
     order = jnp.argsort(numbers)
     numbers = numbers[order]
+    # In sorted order a group begins where the number changes.
     first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
     group = jnp.cumsum(first) - 1
     sums = jnp.zeros((nnz, *values.shape[1:]), values.dtype).at[group].add(values[order], mode="drop")
@@ -111,12 +114,14 @@ def near_products(
     wanted = jnp.broadcast_to(places[0], near.shape[1:]).astype(jnp.int64)
     for place, length in zip(near, shape[1:], strict=True):
         wanted = wanted * length + place
+    # Outside of the space a number would be that of another row.
     at = _places(numbers, jnp.where(inside, wanted, 0), math.prod(shape))
     hit = inside & (numbers.at[at].get(mode="clip") == wanted)
     picked = jnp.where(hit[..., None], values.at[at].get(mode="clip"), 0)
     out = jnp.einsum("knc,kcd->nd", picked, weight.reshape(-1, *weight.shape[-2:]))
     if bias is not None:
         out = out + bias
+    # Places that fill up the bound repeat the last one, and have to stay zeros.
     again = jnp.concatenate([jnp.zeros(1, bool), numbers[1:] == numbers[:-1]])
     return jnp.where(again[:, None], 0, out)
 
@@ -195,6 +200,7 @@ def _grouped(
     """(order of the pairs, group of each, coordinates [axes, nnz] of the groups, how many
     groups there are)."""
     cells = math.prod(shape)
+    # Pairs that reach nothing sort behind all cells.
     number = jnp.where(valid, number, cells).reshape(-1)
     order = jnp.argsort(number)
     number = number[order]
@@ -242,6 +248,7 @@ def spread_maxima(
     order, group, found, count = _grouped(number, valid, shape, nnz)
     each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
     inside = valid.reshape(-1)[order][:, None]
+    # `each - fixed` is 0 and has the gradient of `each`: the largest elements get it.
     fixed = jax.lax.stop_gradient(each)
     best = (
         jnp.full((nnz, values.shape[-1]), -jnp.inf, values.dtype)
@@ -249,6 +256,8 @@ def spread_maxima(
         .max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
     )
     largest = inside & (fixed == best.at[group].get(mode="clip"))
+    # Infinity less itself is NaN.
+    largest = largest & jnp.isfinite(fixed)
     out = best + jnp.zeros_like(best).at[group].add(jnp.where(largest, each - fixed, 0), mode="drop")
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
 

@@ -237,6 +237,12 @@ def far(paddle):
     return found
 
 
+def test_the_largest_of_a_window_may_be_infinite(paddle):
+    places = [[0, 0], [0, 1], [0, 1], [0, 1]]
+    x = paddle.sparse.sparse_coo_tensor(places, [[np.inf], [2.0]], [1, 2, 2, 2, 1])
+    assert paddle.bounded.sparse_max_pool3d(x, 2, 1).values().tolist() == [[np.inf]]
+
+
 @pytest.mark.parametrize(
     "name",
     [
