@@ -43,6 +43,7 @@ class Bernoulli(ExponentialFamily):
 
     def __init__(self, probs: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "Bernoulli"
+        # A number has the default dtype; what `_to_tensor` makes is float32.
         if isinstance(probs, float):
             made = as_tensors(probs)[0]
         else:
@@ -89,6 +90,7 @@ class Bernoulli(ExponentialFamily):
     def cdf(self, value: Tensor) -> Tensor:
         """The probability of results up to value."""
         value = self._check_values_dtype_in_probs(self.probs, value)
+        # The products with 0 give both cases the common shape.
         part = where(value < 1, 1 - self.probs + value * 0, value * 0 + 1 + self.probs * 0)
         return where(value < 0, part * 0, part)
 

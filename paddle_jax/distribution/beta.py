@@ -72,6 +72,7 @@ class Beta(ExponentialFamily):
     def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with (implicit) gradients to alpha and beta."""
         alpha, beta = repeated(sizes(self, shape), self.alpha, self.beta)
+        # G1 / (G1 + G2) of gamma numbers, by their logarithms: small parameters would underflow.
         return sigmoid(draw_log_gamma(alpha) - draw_log_gamma(beta))
 
     def entropy(self) -> Tensor:

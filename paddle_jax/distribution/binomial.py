@@ -89,6 +89,7 @@ class Binomial(Distribution):
         else:
             most = int(self.total_count.max())
         values = arange(0, 1 + max(most, 0), dtype=self.dtype).reshape([-1] + [1] * self.probs.ndim)
+        # Counts differ within a batch. Results above a count are computed at it, and left out by the callers.
         return values, self._log_mass(values.minimum(self.total_count))
 
     def _log_mass(self, k: Tensor) -> Tensor:
@@ -105,6 +106,7 @@ class Binomial(Distribution):
             raise ArgumentError(f"Binomial: value: got {type(value).__name__}; give a Tensor")
         value, count, _ = alike(value.astype(self.dtype), self.total_count, self.probs)
         inside = (value >= 0).logical_and(value <= count)
+        # Outside the formula would be NaN, and so would gradients.
         found = self._log_mass(where(inside, value, zeros_like(value)))
         return where(inside, found, zeros_like(found) - float("inf"))
 

@@ -40,6 +40,7 @@ class Categorical(Distribution):
     def __init__(self, logits: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "Categorical"
         if isinstance(logits, np.ndarray) and logits.dtype == np.float64:
+            # An array keeps double precision; `_to_tensor` below makes float32 of all others.
             logits = to_tensor(logits)
         self.logits: Tensor = self._to_tensor(logits)[0]
         self.dtype: DType = self.logits.dtype
@@ -81,6 +82,7 @@ class Categorical(Distribution):
         Raises:
             ValueError: value is no integer Tensor, or has another number of axes.
         """
+        # As in Paddle these are weights here, and logarithms in `sample` and `entropy`.
         return self._chosen(self.logits / self.logits.sum(-1, keepdim=True), value)
 
     def prob(self, value: Tensor) -> Tensor:

@@ -39,5 +39,6 @@ class Chi2(Gamma):
         if self.df.is_floating_point():
             half = self.df / 2
         else:
+            # Degrees of freedom may be integers, and the gamma distribution has floats.
             half = self.df.astype(get_default_dtype()) / 2
         super().__init__(half, full_like(half, 0.5))

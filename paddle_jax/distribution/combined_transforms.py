@@ -52,6 +52,7 @@ class ChainTransform(Transform):
         total = 0.0
         rank = self._domain.event_rank
         for transform in self.transforms:
+            # Each transform counts one number per value of its own; the chain has larger values.
             total = total + sum_rightmost(
                 transform.forward_log_det_jacobian(x), rank - transform._domain.event_rank
             )

@@ -66,6 +66,7 @@ class ContinuousBernoulli(Distribution):
     def _log_constant(self) -> Tensor:
         """The logarithm of 2 artanh(1 - 2 probs) / (1 - 2 probs)."""
         away, p, x = self._cases()
+        # 0 / 0 at 1/2: near it the series below has the value.
         exact = (((-p).log1p() - p.log()) / (1 - 2 * p)).log()
         return where(away, exact, (4 / 3 + 104 / 45 * x.pow(2)) * x.pow(2) + 0.6931471805599453)
 

@@ -57,6 +57,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """Random values with (implicit) gradients to concentration."""
+        # Gamma numbers divided by their sum, by their logarithms: small parameters would underflow.
         return softmax(draw_log_gamma(repeated(sizes(self, shape), self.concentration)), -1)
 
     def prob(self, value: Tensor) -> Tensor:

@@ -175,6 +175,7 @@ def sizes(owner: object, shape: ShapeLike) -> tuple[int, ...]:
         raise TypeError(
             f"{type(owner).__name__}: shape: got {type(shape).__name__}; give a list or tuple of ints"
         )
+    # Lengths may be Tensors of one number.
     shape = tuple(int(n) if isinstance(n, Tensor) else n for n in shape)
     if not all(isinstance(n, numbers.Integral) for n in shape):
         raise TypeError(f"{type(owner).__name__}: shape: got {list(shape)}; its elements must be ints")
@@ -192,6 +193,7 @@ def alike(*tensors: Tensor) -> list[Tensor]:
         return list(tensors)
     shapes = [tuple(t.shape) for t in tensors]
     if any(n < 0 for shape in shapes for n in shape):
+        # Lengths that are not known broadcast as those of a sum do; only its shape is used.
         total = sum(t.real() if t.is_complex() else t.astype("float64") for t in tensors)
         return [t.expand_as(total) for t in tensors]
     shape = broadcast_shapes(*shapes)

@@ -82,6 +82,7 @@ def _following_tangent(
 
 def _slope(a: jax.Array, log_z: jax.Array) -> jax.Array:
     """d log z / da = -(dP/da) / (z dP/dz)."""
+    # There P(a, z) is z**a / gamma(a + 1), whose slope has a closed form.
     small = log_z < _TINY
     z = jnp.exp(jnp.where(small, 0.0, log_z))
     moved = jax.jvp(lambda b: _P(b, z), (a,), (jnp.ones_like(a),))[1]

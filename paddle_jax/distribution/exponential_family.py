@@ -62,6 +62,7 @@ def normalizer_slopes(
     theta = []
     for parameter in distribution._natural_parameters:
         if parameter.stop_gradient:
+            # The normalizer is differentiated by it, whether or not the user wants a gradient.
             parameter = parameter.detach()
             parameter.stop_gradient = False
         theta.append(parameter)

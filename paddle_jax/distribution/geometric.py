@@ -73,6 +73,7 @@ class Geometric(Distribution):
     def rsample(self, shape: ShapeLike = []) -> Tensor:  # noqa: B006  Paddle's default, never changed
         """As `sample`; the gradients to probs are 0, since the results are whole numbers."""
         probs = repeated(sizes(self, shape), self.probs)
+        # By the inverse of the distribution function.
         return floor(draw_uniform_like(probs).log() / (-probs).log1p())
 
     def entropy(self) -> Tensor:

@@ -41,6 +41,7 @@ class Gumbel(TransformedDistribution):
         self.base_dist: Uniform = Uniform(
             zeros_like(self.loc), full_like(self.loc, 1 - float(finfo(self.loc.dtype).eps))
         )
+        # Paddle's attribute. Here draws and densities have formulas of their own.
         self.transforms: tuple[()] = ()
         super().__init__(self.base_dist, self.transforms)
 

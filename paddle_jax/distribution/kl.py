@@ -102,6 +102,7 @@ def _dispatch(cls_p: type[Distribution], cls_q: type[Distribution]) -> Divergenc
     def by_q(pair: tuple[type, type]) -> tuple[int, int]:
         return cls_q.__mro__.index(pair[1]), cls_p.__mro__.index(pair[0])
 
+    # The nearest classes may differ by which argument goes first. Then the choice is ambiguous.
     left = _REGISTER_TABLE[min(found, key=by_p)]
     right = _REGISTER_TABLE[min(found, key=by_q)]
     if left is not right:
@@ -157,6 +158,7 @@ def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     found = ((q.high - q.low) / (p.high - p.low)).log()
+    # p has values to which q gives no probability.
     outside = (q.low > p.low).logical_or(q.high < p.high)
     return where(outside, full_like(found, float("inf")), found)
 

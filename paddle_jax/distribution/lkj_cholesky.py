@@ -82,6 +82,7 @@ class LKJCholesky(Distribution):
         row = arange(1, self.dim, dtype=self.dtype)
         square = Beta(row / 2 + zeros_like(eta), eta + (self.dim - 1 - row) / 2).sample().unsqueeze(-1)
         normal = tril(draw_normal_like(square.expand([*square.shape[:-1], self.dim - 1])))
+        # A normal vector divided by its length has a uniform direction.
         below = normal / normal.pow(2).sum(-1, keepdim=True).sqrt() * square.sqrt()
         return _with_diagonal(below, (1 - square).sqrt().squeeze(-1))
 
@@ -93,6 +94,7 @@ class LKJCholesky(Distribution):
         both = both.expand([*both.shape[:-2], self.dim - 1, self.dim - 1])
         partial = tril(Beta(both, both).sample() * 2 - 1)
         left = cumprod((1 - partial.pow(2)).sqrt(), -1)
+        # What earlier columns of the row have left.
         before = concat([ones_like(left[..., :1]), left[..., :-1]], -1)
         return _with_diagonal(partial * before, left[..., -1])
 

@@ -63,6 +63,7 @@ class Multinomial(Distribution):
         value = value.astype(self.probs.dtype)
         probs, value = repeated((), self.probs, value)
         needed = value > 0
+        # 0 * log(0) counts as 0, also in gradients.
         terms = where(needed, value * where(needed, probs, ones_like(probs)).log(), zeros_like(value))
         return (value.sum(-1) + 1).lgamma() + (terms - (value + 1).lgamma()).sum(-1)
 
@@ -79,6 +80,7 @@ class Multinomial(Distribution):
         k = arange(0, n + 1, dtype=p.dtype).reshape([-1] + [1] * p.ndim)
         log_factorial = (k + 1).lgamma()
         log_choices = log_factorial[-1] - log_factorial - log_factorial.flip([0])
+        # As powers: logarithms would be NaN for a probability of 0 or 1.
         mass = log_choices.exp() * p.pow(k) * (1 - p).pow(n - k)
         positive = p > 0
         own = where(positive, p * where(positive, p, ones_like(p)).log(), zeros_like(p)).sum(-1)

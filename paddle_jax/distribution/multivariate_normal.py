@@ -34,6 +34,7 @@ def precision_to_scale_tril(P: Tensor) -> Tensor:
     With the axes reversed, P = U^T U for an upper triangular U, and L = U^-1 is lower triangular again
     after reversing.
     """
+    # Reversed axes give an upper factor, whose inverse is the lower factor of the covariance.
     upper = _transposed(flip(cholesky(flip(P, [-2, -1])), [-2, -1]))
     return triangular_solve(upper, eye(P.shape[-1], dtype=P.dtype).expand(P.shape), upper=False)
 

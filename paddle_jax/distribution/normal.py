@@ -76,6 +76,7 @@ class Normal(Distribution):
             Tensor of shape `shape` + batch_shape, with gradients to loc and scale.
         """
         loc, scale = repeated(sizes(self, shape), *self._broadcast_parameters())
+        # A seed of 0 is the default: the common generator draws.
         if seed:
             return loc + scale * _seeded(seed, loc)
         return loc + scale * draw_normal_like(loc)
@@ -132,6 +133,7 @@ def _parameters(owner: Distribution, loc: TensorLike, scale: TensorLike) -> Sequ
                 "use numbers, lists, arrays or Tensors"
             )
     made = [np.asarray(value) for value in (loc, scale)]
+    # Python numbers become float32; only arrays of double precision keep it.
     double = any(
         isinstance(v, np.ndarray)
         and v.dtype.itemsize == 8 * (1 + (v.dtype.kind == "c"))

@@ -68,6 +68,7 @@ class Poisson(Distribution):
         See: Evans and Boersma, The Entropy of a Poisson Distribution, 1988.
         """
         small = self.rate < _LARGE
+        # The other case gets a harmless number, as both are computed.
         rate = where(small, self.rate, zeros_like(self.rate) + 1)
         k = arange(0, _TERMS, dtype=self.dtype).reshape([-1] + [1] * rate.ndim)
         log_mass = self._log_mass(k, rate)
@@ -80,6 +81,7 @@ class Poisson(Distribution):
         )
 
     def _log_mass(self, k: Tensor, rate: Tensor) -> Tensor:
+        # A rate of 0 has k * log(0), which is NaN for k = 0.
         rate = rate.clip(min=finfo(self.dtype).tiny)
         return k * rate.log() - rate - (k + 1).lgamma()
 

@@ -57,6 +57,7 @@ class StudentT(Distribution):
     def variance(self) -> Tensor:
         """scale**2 * df / (df - 2) where df > 2, infinite down to 1, NaN below."""
         finite = self.df > 2
+        # Any number above 2: the result is not used, and must not be NaN for gradients.
         df = where(finite, self.df, full_like(self.df, 3.0))
         found = where(finite, self.scale.pow(2) * df / (df - 2), full_like(self.df, math.inf))
         return where(self.df > 1, found, full_like(found, math.nan))

@@ -260,6 +260,7 @@ class StickBreakingTransform(Transform):
 
     @staticmethod
     def _offset(x: Tensor) -> Tensor:
+        # With this offset zeros become equal parts.
         return (x.shape[-1] - arange(0, x.shape[-1], dtype=x.dtype)).log()
 
     def _forward(self, x: Tensor) -> Tensor:

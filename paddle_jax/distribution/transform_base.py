@@ -138,6 +138,7 @@ class Transform:
         if hasattr(self, "_forward_log_det_jacobian"):
             return self._forward_log_det_jacobian(x)
         if hasattr(self, "_inverse_log_det_jacobian"):
+            # One of the two is enough: the determinants of a function and its inverse are reciprocal.
             return -self._inverse_log_det_jacobian(self.forward(x))
         raise NotImplementedError(
             f"{type(self).__name__}: neither _forward_log_det_jacobian nor "

@@ -48,6 +48,7 @@ class TransformedDistribution(Distribution):
                 f"the transforms need at least {rank} axes"
             )
         if rank > len(base.event_shape):
+            # The transforms take several numbers as one value, which are separate in base.
             base = Independent(base, rank - len(base.event_shape))
         self._base, self._transforms = base, list(transforms)
         shape = tuple(chain.forward_shape(shape))
@@ -75,6 +76,7 @@ class TransformedDistribution(Distribution):
         rank = len(self.event_shape)
         for transform in reversed(self._transforms):
             x = transform.inverse(value)
+            # The number of axes of a value before this transform.
             rank += transform._domain.event_rank - transform._codomain.event_rank
             total = total - sum_rightmost(
                 transform.forward_log_det_jacobian(x), rank - transform._domain.event_rank

@@ -28,6 +28,7 @@ class OfSparseTensors:
         self.name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        # A dense Tensor must not seem to have the method: programs ask by `hasattr`.
         if instance is not None or owner is not Tensor:
             raise AttributeError(f"'{(owner or type(instance)).__name__}' has no attribute '{self.name}'")
 
@@ -59,6 +60,7 @@ class SparseTensor(Tensor):
     def __init__(self, values: Tensor, shape: Sequence[int]) -> None:
         self._values, self._lengths, self.persistable = values, Size(shape), False
         self._alias = self._name = self._grad = self._hooks = self._node = None
+        # Slots of a Tensor that is not initialized by its own constructor.
         self._idx = self._version = 0
 
     @property
@@ -206,6 +208,7 @@ def whole(op: str, name: str, given: TensorLike) -> Tensor:
         kind = "i"
     if not isinstance(given, Tensor):
         array = np.asarray(given)
+        # An empty list is of floats in NumPy.
         kind = array.dtype.kind if array.size else "i"
         given = to_tensor(array.astype(np.int64))
     if kind != "i":

@@ -45,9 +45,11 @@ def _together(name: str, x: SparseTensor, y: SparseTensor, sign: int) -> SparseT
     """The sum of x and sign * y, at the coordinates of both."""
     places, others = _pair(name, x, y)
     second = y.values() if sign > 0 else -y.values()
+    # The usual case: both come from one Tensor, and values are added as they stand.
     if np.array_equal(places, others):
         return with_values(x, x.values() + second)
     shape = x.shape[: len(places)]
+    # A Tensor without axes has a single value without an axis.
     values = [v if v.ndim else v.reshape([1]) for v in (x.values(), second)]
     return like(x, *joined(np.concatenate([places, others], 1), concat(values, 0), shape), x.shape)
 
@@ -105,6 +107,7 @@ def multiply(x: SparseTensor, y: SparseTensor | float, name: str | None = None) 
     places, others = _pair("multiply", x, y)
     if (
         np.array_equal(places, others)
+        # with equal coordinates, values would have to be added up first
         and len(np.unique(flat(places, x.shape[: len(places)]))) == places.shape[1]
     ):
         return with_values(x, x.values() * y.values())
@@ -142,6 +145,7 @@ def divide(x: SparseTensor, y: SparseTensor | float, name: str | None = None) ->
         return with_values(x, x.values() / y)
     places, _ = _pair("divide", x, y)
     shape = list(x.shape[: len(places)])
+    # 0 / 0 is NaN, so every element is kept, as in Paddle.
     quotient = (x.to_dense() / y.to_dense()).reshape([int(np.prod(shape)), *x.shape[len(places) :]])
     return like(x, np.indices(shape).reshape(len(shape), -1), quotient, x.shape)
 
@@ -217,6 +221,7 @@ def matmul(x: SparseTensor, y: Tensor, name: str | None = None) -> Tensor:
         return _sparse_product(x, y)
     columns = _columns(x)
     if x.ndim == 2 or vector:
+        # One matrix, or vector, for all rows.
         chosen = columns[-1:]
     else:
         chosen = [columns[0], columns[-1]]
@@ -230,6 +235,7 @@ def _columns(x: Any) -> list[Tensor]:
         return [x.indices()[i] for i in range(x.ndim)]
     if x.ndim == 2:
         rows = (
+            # element i is in the last row that begins at or before it
             searchsorted(x.crows(), arange(x.nnz(), dtype=x.crows().dtype), right=True).astype(x.cols().dtype)
             - 1
         )
@@ -245,6 +251,7 @@ def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
         )
     left = coordinates(x)
     right = coordinates(y)
+    # The elements of y by rows, so that those of a row stand together.
     order = np.argsort(right[0], kind="stable")
     starts = np.searchsorted(right[0][order], np.arange(y.shape[0] + 1))
     counts = np.diff(starts)[left[1]]

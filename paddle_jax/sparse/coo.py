@@ -77,6 +77,7 @@ class SparseCooTensor(SparseTensor):
         if not self._values.ndim:  # a sum of everything, which Paddle keeps as one number
             return self._values.reshape([1])
         if self.dtype.np.kind == "b":
+            # Bools are counted: equal coordinates cannot be added up as bools.
             return scatter_nd(_columns(self._indices), self._values.astype("int32"), list(self.shape)) > 0
         return scatter_nd(_columns(self._indices), self._values, list(self.shape))
 
@@ -148,6 +149,7 @@ def sparse_coo_tensor(
         shapes = f"got shape {list(indices.shape)} for values of {list(values.shape)}"
         raise ValueError(f"sparse_coo_tensor: indices: {shapes}; they must be [axes, n] and [n]")
     refuse_negative("sparse_coo_tensor", "indices", indices)
+    # -1 for no elements, so that the length is 0.
     largest = indices.numpy().max(axis=1, initial=-1) + 1
     if shape is None:
         shape = [*largest.tolist(), *values.shape[1:]]

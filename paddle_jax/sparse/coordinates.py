@@ -68,6 +68,7 @@ def joined(places: np.ndarray, values: Tensor, shape: Sequence[int]) -> tuple[np
             kept,
             (
                 values
+                # sorted already: the values stay as they are
                 if np.array_equal(group, np.arange(len(group)))
                 else gather(values, to_tensor(np.argsort(group)))
             ),

@@ -88,7 +88,9 @@ class SparseCsrTensor(SparseTensor):
         starts = host_integers(self._crows, name)
         columns = host_integers(self._cols, name)
         rows = self.shape[-2]
+        # Each matrix of a stack has starts of its own.
         counts = np.diff(starts.reshape(-1, rows + 1), axis=1).reshape(-1)
+        # Rows are numbered through the whole stack.
         row = np.repeat(np.arange(len(counts)), counts)
         if self.ndim == 2:
             return np.stack([row, columns])
@@ -159,6 +161,7 @@ def sparse_csr_tensor(
             f"sparse_csr_tensor: crows: got {crows.shape[0]} numbers; the shape {shape} needs {needed}"
         )
     if values.stop_gradient != stop_gradient:
+        # A Tensor of its own, so that the flag of the caller's one stays.
         values = values.detach()
         values.stop_gradient = stop_gradient
     return SparseCsrTensor(crows, cols, values, shape)

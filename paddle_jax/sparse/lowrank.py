@@ -67,8 +67,10 @@ def pca_lowrank(
             return matmul(turned, z)
         return matmul(turned, z) - mean @ z.sum(0, keepdim=True)
 
+    # The range of the matrix, by its products with random vectors (Halko et al., 2011).
     basis = qr(forward(randn([x.shape[1], q], x.dtype)))[0]
     for _ in range(niter):
+        # Orthogonal again after each product, as small components would be lost in large ones.
         basis = qr(forward(qr(backward(basis))[0]))[0]
     v, s, uh = svd(backward(basis))
     return basis @ uh.t(), s, v

@@ -145,6 +145,7 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
         [3, 2]
     """
     need_sparse("transpose", x=x)
+    # A number out of range becomes one that no axis has, and is refused below.
     perm = [int(p) % x.ndim if -x.ndim <= int(p) < x.ndim else x.ndim for p in perm]
     places = coordinates(x)
     if sorted(perm) != list(range(x.ndim)) or perm[len(places) :] != list(range(len(places), x.ndim)):
@@ -177,6 +178,7 @@ def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> S
     """
     need_sparse("reshape", x=x)
     places = coordinates(x)
+    # As in `paddle.reshape`, 0 keeps the length.
     shape = [x.shape[i] if n == 0 else int(n) for i, n in enumerate(shape)]
     old = list(x.shape[: len(places)])
     dense = list(x.shape[len(places) :])
@@ -224,7 +226,6 @@ def slice(
         )
     places = coordinates(x)
     shape = list(x.shape)
-    inside = None
     values = x.values()
     inside = np.ones(places.shape[1], bool)
     for axis, start, end in zip(axes, starts, ends, strict=True):
@@ -235,6 +236,7 @@ def slice(
             values = values[(np.s_[:],) * (axis - len(places) + 1) + (np.s_[start:end],)]
         else:
             inside &= (places[axis] >= start) & (places[axis] < end)
+            # Coordinates count from the start of the part.
             places[axis] -= start
     return like(x, places[:, inside], gather(values, to_tensor(np.nonzero(inside)[0])), shape)
 
@@ -286,6 +288,7 @@ def sum(
             x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)), shape
         )
     places = coordinates(x)
+    # A matrix by rows stays one: it needs its axis of rows.
     keepdim = keepdim or rows
     axes = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
     behind = [a - len(places) + 1 for a in axes if a >= len(places)]
@@ -295,6 +298,7 @@ def sum(
     kept = [np.zeros_like(p) if a in axes else p for a, p in enumerate(places) if keepdim or a not in axes]
     if not kept:
         return like(x, np.zeros((1, 1), np.int64), values.sum(0).reshape([1, *values.shape[1:]]), [1, *shape])
+    # Only values were added up; coordinates are as they were.
     if axes <= set(behind_axes(x, places)):
         return like(x, places, values, shape)
     return like(x, *joined(np.stack(kept), values, shape[: len(kept)]), shape)

@@ -93,8 +93,10 @@ def softmax(x: SparseTensor, axis: int = -1, name: str | None = None) -> SparseT
     need_exact("softmax", x)
     places = coordinates(x, "softmax")
     axis %= x.ndim
+    # An axis of the dense part: each row of values is complete.
     if axis >= len(places):
         return with_values(x, dense.softmax(x.values(), axis - len(places) + 1))
+    # Elements with the same coordinates on all other axes are a row.
     rest = [n for i, n in enumerate(x.shape[: len(places)]) if i != axis]
     if rest:
         rows = flat(np.delete(places, axis, 0), rest)

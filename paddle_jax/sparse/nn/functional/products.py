@@ -40,6 +40,7 @@ def paired_products(
         if whole is None:
             return jnp.zeros((count, weight.shape[-1]), values.dtype)
         return values @ weight[whole]
+    # Numbers that fill tables up lie behind the last row, and read zeros.
     picked = jnp.take(values, rows, axis=0, mode="fill", fill_value=0)
     if whole is None:
         out = jnp.zeros((count, weight.shape[-1]), values.dtype)
@@ -69,6 +70,7 @@ def convolved(
     """The convolution of a sparse Tensor by coordinates."""
     window = _window(name, x, weight, stride, padding, dilation, groups, data_format, axes)
     if submanifold:
+        # Without known coordinates pairs are found within the program.
         if unknown(x.indices()):
             return convolved_near(x, weight, bias, window.dilation)
         window = window._replace(
@@ -96,6 +98,7 @@ def _products(x: SparseCooTensor, weight: Tensor, book: Rulebook) -> Tensor:
     ends = np.cumsum(book.counts)
     centre = slice(ends[whole] - book.counts[whole], ends[whole])
     every = np.arange(count)
+    # The centre of a kernel meets each row itself: then it is one product, without tables.
     if not (
         x.nnz() == count
         and np.array_equal(book.rows[centre], every)
@@ -117,6 +120,7 @@ def _products(x: SparseCooTensor, weight: Tensor, book: Rulebook) -> Tensor:
 def _tables(counts: np.ndarray, *columns: tuple[np.ndarray, int]) -> list[Tensor]:
     """Each column as [offsets, pairs], filled up with its last number."""
     most = int(counts.max(initial=1))
+    # Lengths in steps of an eighth of a power of two: few shapes, little to fill up.
     step = max(1 << max(most.bit_length() - 1, 0), _STEP) // _STEP
     length = -(-most // step) * step
     group = np.repeat(np.arange(len(counts)), counts)

@@ -58,6 +58,7 @@ def submanifold_rulebook(x: SparseTensor, window: Window) -> Rulebook:
     shape = x.shape[:-1]
     cells, hit, rows = _meetings(x, window, shape[1:])
     outputs, _ = _numbered(np.ravel_multi_index(tuple(coordinates(x)), tuple(shape)), shape)
+    # A cell that is no coordinate of the input finds some place, and is dropped below.
     targets = np.searchsorted(outputs, cells).clip(max=max(len(outputs) - 1, 0))
     if len(outputs):
         kept = outputs[targets] == cells
@@ -78,6 +79,7 @@ def _meetings(
     for axis, length in enumerate(space):
         start = places[axis + 1] + window.padding[axis] - offsets[axis][:, None] * window.dilation[axis]
         step = start // window.stride[axis]
+        # Inside the result, and a multiple of the stride.
         kept = kept & (start >= 0) & (step < length) & (step * window.stride[axis] == start)
         number = number * length + step
     return number[kept], kept.sum(1), np.nonzero(kept)[1]
@@ -89,6 +91,7 @@ def _numbered(cells: np.ndarray, shape: Sequence[int]) -> tuple[np.ndarray, np.n
     if size > _TABLE:
         return np.unique(cells, return_inverse=True)
     table = np.zeros(size, np.int64)
+    # Marks first, then numbers in the place of marks: linear, where sorting is not.
     table[cells] = 1
     found = np.flatnonzero(table)
     table[found] = np.arange(len(found))

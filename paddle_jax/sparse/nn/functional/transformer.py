@@ -92,6 +92,7 @@ def _places(
     stack, row, column = places
     kept = np.ones(places.shape[1], bool)
     if key_padding_mask is not None:
+        # Heads of a sequence come one after the other.
         kept &= key_padding_mask.numpy()[stack // heads, column] != 0
     if attn_mask is not None:
         kept &= attn_mask.numpy()[row, column] != 0

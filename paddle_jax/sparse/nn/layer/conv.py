@@ -57,6 +57,7 @@ class _Conv(Layer):
             list(numbers(name, argument, value, n))
             for argument, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation))
         )
+        # Called for its checks; the functions get the padding as it was given.
         sides(name, padding, n)
         self._in_channels = in_channels
         self._out_channels = out_channels
