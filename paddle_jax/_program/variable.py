@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
-from paddle_jax._core.base.caller_info import is_ours
+from paddle_jax._core.base.caller_info import is_python_or_numpy, is_users
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.lengths import calls_for_user
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import element_count, held_symbol, plain_shape, replace_held
@@ -30,18 +31,43 @@ if TYPE_CHECKING:
 
 
 def _unknown(what: str, instead: str) -> SymbolError:
-    return SymbolError(
+    error = SymbolError(
         f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
         f"a program is recorded; {instead}"
     )
+    _note_refusal(error)
+    return error
+
+
+def _note_refusal(error: Exception) -> None:
+    """Has the recording fail where code of the user asks for a value, even if that code catches the error.
+
+    What such code does next would be recorded for one case. Our own code catches the error and does without.
+    """
+    recorder = local.ctx.frame
+    if not recorder.recording:
+        return
+    frame = sys._getframe(3)  # what has called the method of the Variable
+    while frame.f_back is not None and (
+        is_python_or_numpy(frame.f_globals) or calls_for_user(frame.f_globals)
+    ):
+        frame = frame.f_back
+    if is_users(frame.f_globals):
+        recorder.on_refusal(error)
+
+
+def _no_value(name: str) -> NoValueError:
+    error = NoValueError(
+        f"{name}: a Variable of a static program has no value to ask for; "
+        "run the program and fetch it, or call paddle.disable_static()"
+    )
+    _note_refusal(error)
+    return error
 
 
 def _eager_only(name: str) -> Callable[..., Any]:
     def method(self: Variable, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NoValueError(
-            f"{name}: a Variable of a static program has no value to ask for; "
-            "run the program and fetch it, or call paddle.disable_static()"
-        )
+        raise _no_value(name)
 
     method.__name__ = name
     method.__doc__ = "Raises AssertionError: only eager Tensors have it."
@@ -148,13 +174,7 @@ class Variable(Tensor):
     # what is not --------------------------------------------------------------------------------------------
 
     def __bool__(self) -> NoReturn:
-        error = _unknown("bool", "use paddle.static.nn.cond or while_loop")
-        # Comparisons of our own code catch the error and do without. Code of users that catches it would be
-        # recorded for one case.
-        recorder = local.ctx.frame
-        if recorder.recording and not is_ours(sys._getframe(1).f_globals):
-            recorder.on_refusal(error)  # the user's code might catch it
-        raise error
+        raise _unknown("bool", "use paddle.static.nn.cond or while_loop")
 
     def __float__(self) -> NoReturn:
         raise _unknown("float", "use astype('float64')")

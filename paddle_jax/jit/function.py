@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
-from paddle_jax._core.base.caller_info import ENGINE, is_ours, line_name, package_of, user_line
+from paddle_jax._core.base.caller_info import is_ours, is_users, line_name, package_of, user_line
 from paddle_jax._core.base.errors import TRACING, Unsupported, concerns_lengths, first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import run_within, swapped_attributes, without_collection
@@ -698,8 +698,9 @@ def user_line_of(error: Any, function: Callable[..., Any]) -> str:
     else:
         line = line_name(code.co_filename, code.co_firstlineno)
     while frame is not None:
-        # The last frame of the user's in the traceback: code of the engine and of wrappers does not count.
-        if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
+        # The last frame of the user's in the traceback: engine, wrappers, NumPy and Python do not count.
+        scope = frame.tb_frame.f_globals
+        if package_of(scope) != "malt" and is_users(scope):
             line = line_name(frame.tb_frame.f_code.co_filename, frame.tb_lineno)
         frame = frame.tb_next
     return line

@@ -320,7 +320,7 @@ def _note_text() -> None:
     """Tells the recording of a text of a length, in code that may make a number of it again."""
     frame = sys._getframe(2)
     while frame.f_back is not None and (
-        is_python_or_numpy(frame.f_globals) or _calls_for_user(frame.f_globals)
+        is_python_or_numpy(frame.f_globals) or calls_for_user(frame.f_globals)
     ):
         frame = frame.f_back
     code = frame.f_code
@@ -329,7 +329,7 @@ def _note_text() -> None:
         local.ctx.frame.on_length_text(is_converted)
 
 
-def _calls_for_user(scope: dict[str, Any]) -> bool:
+def calls_for_user(scope: dict[str, Any]) -> bool:
     """Whether a module of this package calls what converted code calls."""
     return is_ours(scope) and "._program.rewrite." in scope.get("__name__", "")
 
