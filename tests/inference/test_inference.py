@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from tests.jit.networks import NETWORKS, example
+from tests.jit.corpus.networks import NETWORKS, example
 
 pytestmark = pytest.mark.own_process
 inference = ours.inference

@@ -10,7 +10,7 @@ import pytest
 
 import paddle_jax as paddle
 from paddle_jax import nn
-from tests.jit.networks import NETWORKS, example
+from tests.jit.corpus.networks import NETWORKS, example
 
 ALONE = """
 import sys, json, numpy as np, jax

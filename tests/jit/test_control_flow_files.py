@@ -1,5 +1,4 @@
-"""Python control flow on values of Tensors in model files: what is saved here runs in the real Paddle and
-here, and the other way round."""
+"""Files of programs with control flow: inference, static programs, hooks, chosen results, names of inputs."""
 
 import warnings
 
@@ -8,15 +7,11 @@ import pytest
 
 import paddle_jax
 from paddle_jax.jit import load, save
-from tests.jit.control_flow_models import MODELS
-from tests.jit.dy2static.test_conversion import CASES, filled, leaves, tensors
+from tests.jit.corpus import PROGRAMS
+from tests.jit.corpus.modes import built, specs
+from tests.jit.corpus.outcome import flat
 
 pytestmark = pytest.mark.own_process
-NOT_SAVED = {
-    "gradient_taken_inside_a_branch": "grad",
-    "shared_values_with_own_gradients": "a gradient is taken inside it, too",
-    "state_in_buffers": "a file does not keep what buffers have become",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -27,35 +22,13 @@ def _quiet():
 
 
 def arrays(out):
-    return [np.asarray(x) for x in leaves(out) if x is not None]
+    return [np.asarray(x) for x in flat(out) if x is not None]
 
 
 def same(got, want):
     assert [g.shape for g in got] == [w.shape for w in want]
     for g, w in zip(got, want, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-4)
-
-
-def inputs(factory):
-    rng = np.random.RandomState(0)
-    found = [rng.randn(length, 3).astype("f4") * scale for length in (1, 2, 5) for scale in (0.5, -1, 3)]
-    found += [np.full((3, 3), s, "f4") for s in (0.5, -0.5)]
-    return [
-        (x, np.array(i % 4)) if "n" in factory.__code__.co_varnames else (x,) for i, x in enumerate(found)
-    ]
-
-
-def both(name, oracle):
-    """The two engines' Layers with the same parameters, InputSpecs of each, inputs."""
-    factory = MODELS[name][0]
-    theirs, ours = factory(oracle), factory(paddle_jax)
-    ours.set_state_dict(
-        {key: paddle_jax.to_tensor(value.numpy()) for key, value in theirs.state_dict().items()}
-    )
-    forward = type(theirs).forward
-    kinds = [([None, 3], "float32", "x"), ([], "int64", "n")][: forward.__code__.co_argcount - 1]
-    specs = [[P.static.InputSpec(*kind) for kind in kinds] for P in (oracle, paddle_jax)]
-    return theirs, ours, *specs, inputs(forward)
 
 
 def test_items_taken_from_a_list_in_files_of_paddle(oracle, tmp_path):
@@ -73,68 +46,15 @@ def test_items_taken_from_a_list_in_files_of_paddle(oracle, tmp_path):
         same(arrays(here(paddle_jax.to_tensor(x))), arrays(popped(oracle.to_tensor(x))))
 
 
-@pytest.mark.parametrize("name", [name for name, (_, _, why) in MODELS.items() if why is None])
-def test_saved_here(oracle, tmp_path, name):
-    theirs, ours, _, specs, given = both(name, oracle)
-    save(ours, str(tmp_path / "m"), input_spec=specs)
-    there, here = oracle.jit.load(str(tmp_path / "m")), load(str(tmp_path / "m"))
-    for values in given:
-        want = arrays(theirs(*tensors(oracle, values)))
-        same(arrays(there(*tensors(oracle, values))), want)
-        same(arrays(here(*tensors(paddle_jax, values))), want)
-
-
-@pytest.mark.parametrize("name", [name for name, (_, why, _) in MODELS.items() if why is None])
-def test_saved_by_paddle(oracle, tmp_path, name):
-    theirs, _, specs, _, given = both(name, oracle)
-    oracle.jit.save(oracle.jit.to_static(theirs, full_graph=True), str(tmp_path / "m"), input_spec=specs)
-    there, here = oracle.jit.load(str(tmp_path / "m")), load(str(tmp_path / "m"))
-    for values in given:
-        same(arrays(here(*tensors(paddle_jax, values))), arrays(there(*tensors(oracle, values))))
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, case in CASES.items() if case.why is None and name not in NOT_SAVED]
-)
-def test_cases_of_conversion(oracle, tmp_path, name):
-    case = CASES[name]
-    ours, theirs = filled(case.build(paddle_jax)), filled(case.build(oracle))
-    if hasattr(theirs, "eval"):
-        theirs.eval()
-    first = [np.asarray(a) for a in case.inputs[0]]
-    save(
-        ours,
-        str(tmp_path / "m"),
-        input_spec=[
-            paddle_jax.static.InputSpec(list(a.shape), str(a.dtype), f"x{i}") for i, a in enumerate(first)
-        ],
-    )
-    there = oracle.jit.load(str(tmp_path / "m"))
-    for arguments in case.inputs:
-        same(arrays(there(*tensors(oracle, arguments))), arrays(theirs(*tensors(oracle, arguments))))
-
-
-def test_what_cannot_be_saved_names_the_line(tmp_path):
-    for name, (factory, _, why) in MODELS.items():
-        if why is not None:
-            with pytest.raises(ValueError, match=r"control_flow_models.py:\d+") as refusal:
-                save(
-                    factory(paddle_jax),
-                    str(tmp_path / name),
-                    input_spec=[paddle_jax.static.InputSpec([None, 3], "float32", "x")],
-                )
-            assert ";" in str(refusal.value)
-            assert list(tmp_path.iterdir()) == []
-
-
 def test_inference_of_a_branch(oracle, tmp_path):
-    theirs, ours, _, specs, given = both("if_elif_else", oracle)
-    save(ours, str(tmp_path / "m"), input_spec=specs)
+    program = PROGRAMS["models.if_elif_else"]
+    theirs = built(program, oracle)
+    save(built(program, paddle_jax), str(tmp_path / "m"), input_spec=specs(paddle_jax, program))
     predictor = paddle_jax.inference.create_predictor(
         paddle_jax.inference.Config(str(tmp_path / "m.json"), str(tmp_path / "m.pdiparams"))
     )
-    for (x,) in given:
-        predictor.get_input_handle("x").copy_from_cpu(x)
+    for (x,) in program.arrays():
+        predictor.get_input_handle("x0").copy_from_cpu(x)
         predictor.run()
         same(
             [predictor.get_output_handle(n).copy_to_cpu() for n in predictor.get_output_names()],
@@ -142,10 +62,11 @@ def test_inference_of_a_branch(oracle, tmp_path):
         )
 
 
-def test_static_recording_of_a_compiled_function(oracle):
+def test_static_recording_of_a_compiled_function():
     """A to_static function called while a static Program is built: its branches and loops become
     parts of the Program."""
-    _, ours, _, _, given = both("early_return_in_forward_and_a_method", oracle)
+    program = PROGRAMS["models.early_return_in_forward_and_a_method"]
+    ours, given = built(program, paddle_jax), program.arrays()
     compiled = paddle_jax.jit.to_static(ours)
     want = [arrays(ours.forward.dygraph_function(paddle_jax.to_tensor(x))) for (x,) in given]
     paddle_jax.enable_static()

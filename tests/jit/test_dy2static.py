@@ -336,7 +336,7 @@ def test_marked_and_ignored_functions_stay_as_they_are(paddle):
 
 
 def test_a_plain_install_converts():
-    project = pathlib.Path(__file__).parents[3] / "pyproject.toml"
+    project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
     assert "diastatic-malt" in tomllib.loads(project.read_text())["project"]["dependencies"]
 
 

@@ -182,3 +182,21 @@ def test_names_of_nested_specs(name, tmp_path):
     path = str(tmp_path / "model")
     paddle.jit.save(Net(forward), path, input_spec=specs)
     assert names_of(path) == names
+
+
+def test_what_forward_leaves_in_a_layer_is_taken_back(tmp_path):
+    class Counting(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", paddle.zeros([1]))
+            self.last = None
+
+        def forward(self, x):
+            self.count = self.count + 1
+            self.last = x * self.count
+            return self.last
+
+    layer = Counting()
+    paddle.jit.save(layer, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 3])])
+    assert layer.last is None and layer.count.item() == 0.0 and layer.training
+    assert paddle.jit.load(str(tmp_path / "m"))(paddle.ones([2, 3])).sum().item() == 6.0

@@ -14,7 +14,7 @@ import paddle_jax as ours
 from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.interpreter import UnknownOpError
 from paddle_jax.framework.pickle_names import CorruptFileError
-from tests.jit.networks import NETWORKS, example
+from tests.jit.corpus.networks import NETWORKS, example
 
 pytestmark = pytest.mark.own_process
 Spec = ours.static.InputSpec

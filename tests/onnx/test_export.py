@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from tests.jit.control_flow_models import MODELS
+from tests.jit.corpus import PROGRAMS
+from tests.jit.corpus.modes import built
+from tests.jit.corpus.networks import NETWORKS, example
 from tests.jit.model_cases import BOTH
-from tests.jit.networks import NETWORKS, example
-from tests.jit.test_control_flow_files import inputs
 from tests.jit.test_model_files import arrays, body, flat, specs, split
 
 pytestmark = pytest.mark.own_process
@@ -58,10 +58,11 @@ CONTROL_FLOW = [
 
 @pytest.mark.parametrize("name", CONTROL_FLOW)
 def test_control_flow(tmp_path, name):
-    network = MODELS[name][0](ours)
+    program = PROGRAMS[f"models.{name}"]
+    network = built(program, ours)
     ours.onnx.export(network, str(tmp_path / "m"), input_spec=[Spec([None, 3], "float32", "x")])
     opened = session(tmp_path / "m.onnx")
-    for (x,) in inputs(type(network).forward):
+    for (x,) in program.arrays():
         want = network(ours.to_tensor(x))
         for got, w in zip(
             opened.run(None, {"x": x}), want if isinstance(want, tuple) else [want], strict=True

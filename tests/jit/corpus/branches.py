@@ -1,9 +1,11 @@
 """Branches."""
 
-from tests.jit.dy2static.kinds import BIG, NEG, POS, Holder, case
+from tests.jit.corpus.program import BIG, NEG, POS, Holder, program
+
+DETACHED = "a file does not tell a Tensor from its detached copy where a gradient is taken inside"
 
 
-@case([POS], [NEG], [BIG], second=True)
+@program([POS], [NEG], [BIG], second=True)
 def elif_chain_with_nested_if(P, x):
     s = x.sum()
     if s > 10:
@@ -18,7 +20,7 @@ def elif_chain_with_nested_if(P, x):
     return y
 
 
-@case([POS], [NEG], [BIG])
+@program([POS], [NEG], [BIG])
 def returns_from_nested_ifs_with_other_arity_below(P, x):
     if x.sum() > 0:
         if x.max() > 5:
@@ -28,7 +30,7 @@ def returns_from_nested_ifs_with_other_arity_below(P, x):
     return y, y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def two_names_of_which_one_stays(P, x):
     a, b = x, x * 2
     if x.sum() > 0:
@@ -36,7 +38,7 @@ def two_names_of_which_one_stays(P, x):
     return a, b
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def numbers_in_both_branches(P, x):
     if x.sum() > 0:
         scale, shift, flag = 2, 0.5, True
@@ -47,7 +49,7 @@ def numbers_in_both_branches(P, x):
     return x * scale + shift
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def number_against_tensor(P, x):
     bonus = 0
     if x.sum() > 0:
@@ -55,26 +57,26 @@ def number_against_tensor(P, x):
     return x + bonus
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def values_by_and_or(P, x):
     positive = x.sum() > 0
     y = (positive and x.max() > 2.5) or x.min() < -2.5
     return x + 1 if y else x - 1
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def and_of_tensor_and_python_values(P, x, training=True):
     if x.sum() > 0 and training and not (x.max() > 100 or not training):
         return x * 3
     return x
 
 
-@case([POS], [NEG], [BIG])
+@program([POS], [NEG], [BIG])
 def chained_comparison_in_a_ternary(P, x):
     return x * 2 if -1 < x.sum() <= 2 else (x * 3 if x.sum() > 2 else -x)
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def nested_structures(P, x):
     out = {"a": x, "b": [x, (x, 1)]}
     if x.sum() > 0:
@@ -82,7 +84,7 @@ def nested_structures(P, x):
     return out["a"] + out["b"][0] * out["b"][1][0] * out["b"][1][1]
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def dict_items_and_new_keys(P, x):
     d = {"x": x}
     if x.sum() > 0:
@@ -93,7 +95,7 @@ def dict_items_and_new_keys(P, x):
     return d["x"] + d["y"]
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def attributes(P, x):
     holder = Holder()
     holder.value, holder.inner = x, Holder()
@@ -104,7 +106,7 @@ def attributes(P, x):
     return holder.value + holder.inner.value
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def in_place_in_both_branches(P, x):
     y = x * 1.0
     if x.sum() > 0:
@@ -115,7 +117,7 @@ def in_place_in_both_branches(P, x):
     return y * y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def in_place_in_one_branch_of_a_called_function(P, x):
     def fill(t):
         if t.sum() > 0:
@@ -127,7 +129,7 @@ def in_place_in_one_branch_of_a_called_function(P, x):
     return y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def statements_around(P, x):
     try:
         with P.no_grad():
@@ -144,7 +146,7 @@ def statements_around(P, x):
     return y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def no_grad_inside_a_branch(P, x):
     if x.sum() > 0:
         with P.no_grad():
@@ -155,7 +157,7 @@ def no_grad_inside_a_branch(P, x):
     return y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def assertions_that_hold(P, x):
     assert (x * x).sum() > 0, f"squares of {x.shape} are positive"
     assert x.shape[0] == 3
@@ -165,7 +167,7 @@ def assertions_that_hold(P, x):
     return -x
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def conversions_to_numbers(P, x):
     n, s, t = int(x.max()), float(x.sum()), bool(x.sum() > 0)
     if isinstance(x, P.Tensor) and len(x) == 3 and t:
@@ -173,14 +175,14 @@ def conversions_to_numbers(P, x):
     return x * s + int(x.shape[0])
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def item_of_a_sum(P, x):
     if x.sum().item() > 0:
         return x * x.max().item()
     return x
 
 
-@case([POS], [NEG], [POS * 0])
+@program([POS], [NEG], [POS * 0])
 def numbers_are_true_unless_0(P, x):
     n = int(x.sum())
     sign = 1 if n > 0 else -1
@@ -201,7 +203,7 @@ def numbers_are_true_unless_0(P, x):
     return x * passed + sum([2.0**k if flag else 0.0 for k, flag in enumerate(flags)]) + count
 
 
-@case([POS], [NEG], [POS * 0])
+@program([POS], [NEG], [POS * 0])
 def conditions_that_their_own_branches_change(P, x):
     top = x.max().reshape([1])
     if top:
@@ -222,7 +224,7 @@ def conditions_that_their_own_branches_change(P, x):
     return top, found, found.astype("int64"), low, done, x
 
 
-@case([POS], [NEG])
+@program([POS], [NEG], without={"to_static": "what is an array stays one there: it runs op by op"})
 def arrays_of_a_tensor(P, x):
     if x.sum().numpy() > 0 and x.numpy()[0] < x.shape[0]:
         array = x.numpy()
@@ -231,7 +233,7 @@ def arrays_of_a_tensor(P, x):
     return x - x.mean().numpy().item()
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def truths_of_different_kinds(P, x, label=None):
     count = P.shape(x)
     if x.mean() + 1 and x.min() > -9 and label is None or 2 > 1:
@@ -245,7 +247,7 @@ def truths_of_different_kinds(P, x, label=None):
     return x if x.max().astype("int32") and [x] else -x
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def maximum_by_hand_then_tensor_minimum(P, x):
     best = x[0]
     for v in x:
@@ -254,7 +256,7 @@ def maximum_by_hand_then_tensor_minimum(P, x):
     return best * P.minimum(x[0], best)
 
 
-@case([POS], [NEG], second=True)
+@program([POS], [NEG], second=True)
 def gradient_taken_inside_a_branch(P, x):
     y = (x * x * x).sum()
     if x.sum() > 0:
@@ -264,7 +266,7 @@ def gradient_taken_inside_a_branch(P, x):
     return g * x
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def name_of_one_branch_and_shapes(P, x):
     if x.shape[0] > 2 and x.ndim == 1:
         x = x.reshape([-1, 1])
@@ -276,7 +278,7 @@ def name_of_one_branch_and_shapes(P, x):
     return y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def items_of_lists_and_dicts(P, x):
     rows, table, (first, *rest) = [x, x * 2], {}, x
     if x.sum() > 0:
@@ -291,7 +293,7 @@ def items_of_lists_and_dicts(P, x):
     return rows[0] + rows[1] + table["a"] * table["b"] * first + rest[0]
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def list_of_fixed_length(P, x):
     parts = []
     for i in range(3):
@@ -300,7 +302,7 @@ def list_of_fixed_length(P, x):
     return P.stack(parts).sum(0)
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def exceptions_that_the_code_catches(P, x):
     try:
         if x.sum() > 0:
@@ -313,7 +315,7 @@ def exceptions_that_the_code_catches(P, x):
     return y
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def deleted_and_global_names(P, x):
     part = x * 2
     if x.sum() > FACTOR:
@@ -327,7 +329,7 @@ def deleted_and_global_names(P, x):
 FACTOR = 0.5
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def own_derivative_in_a_branch(P, x):
     class Rounded(P.autograd.PyLayer):
         @staticmethod
@@ -345,7 +347,7 @@ def own_derivative_in_a_branch(P, x):
     return y * y
 
 
-@case([POS], [NEG], [BIG])
+@program([POS], [NEG], [BIG])
 def builtin_functions(P, x):
     low, high = min(x[0], x[1], 2.0), max(x)
     if any([low > 1.5, high > 5.5]) or all([x[0] < 0, x[1] > 0]):
@@ -353,7 +355,7 @@ def builtin_functions(P, x):
     return low + high + abs(x[1])
 
 
-@case([POS], [NEG], [BIG])
+@program([POS], [NEG], [BIG])
 def numbers_as_conditions(P, x):
     s = x.sum() - 1
     y = x * 2 if s else x - 1
@@ -367,7 +369,7 @@ def numbers_as_conditions(P, x):
     return y, n
 
 
-@case([POS], [NEG])
+@program([POS], [NEG], without={"loaded": DETACHED, "loaded_by_paddle": DETACHED})
 def shared_values_with_own_gradients(P, x):
     y = x * 1.0
     z = y.detach()

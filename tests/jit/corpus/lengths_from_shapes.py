@@ -1,10 +1,26 @@
-"""Code as people write it, with lengths taken from shapes: each function is saved here and loaded by
-the real Paddle.
+"""Code as people write it, with lengths taken from shapes: Tensors [batch, time, 4], and images
+[batch, 4, height, width]."""
 
-SEQUENCES take a Tensor [batch, time, 4], IMAGES one [batch, 4, height, width].
-"""
+import numpy as np
+
+from tests.jit.corpus.program import program
 
 
+def normal(*shape):
+    return np.random.RandomState(0).randn(*shape).astype("float32")
+
+
+# files and the real Paddle differ by that in sums, powers and interpolations
+PRECISION = (1e-4, 1e-4)
+SEQUENCES = [normal(2, 5, 4)], [normal(3, 8, 4)]
+IMAGES = [normal(2, 4, 8, 8)], [normal(3, 4, 12, 16)]
+sequence = program(*SEQUENCES, shapes=[[None, None, 4]], precision=PRECISION)
+# The real Paddle has no gradients of results of integers.
+integers = program(*SEQUENCES, shapes=[[None, None, 4]], precision=PRECISION, gradients=False)
+image = program(*IMAGES, shapes=[[None, 4, None, None]], precision=PRECISION)
+
+
+@sequence
 def setitem(paddle, x):
     y = x.clone()
     y[:, 0] = 1.0
@@ -13,6 +29,7 @@ def setitem(paddle, x):
     return y
 
 
+@sequence
 def mask(paddle, x):
     F = paddle.nn.functional
     n = x.shape[1]
@@ -22,6 +39,7 @@ def mask(paddle, x):
     )
 
 
+@sequence
 def mask2(paddle, x):
     F = paddle.nn.functional
     n = x.shape[1]
@@ -29,6 +47,7 @@ def mask2(paddle, x):
     return F.softmax(paddle.matmul(x, x, transpose_y=True) + m, -1)
 
 
+@sequence
 def loop(paddle, x):
     out = []
     for i in range(3):
@@ -36,61 +55,73 @@ def loop(paddle, x):
     return paddle.stack(out, -1)
 
 
+@sequence
 def gather_last(paddle, x):
     idx = paddle.argmax(x[:, :, 0], axis=1)
     return paddle.take_along_axis(x, idx.unsqueeze([1, 2]).expand([x.shape[0], 1, 4]), 1)
 
 
+@sequence
 def onehot(paddle, x):
     F = paddle.nn.functional
     return F.one_hot(paddle.argmax(x, -1), 4).sum(1)
 
 
+@sequence
 def norm_pool(paddle, x):
     m = (x[:, :, :1] > 0).astype(x.dtype)
     return (x * m).sum(1) / m.sum(1).clip(min=1e-06)
 
 
+@sequence
 def split_heads(paddle, x):
     b, t, d = x.shape
     return x.reshape([b, t, 2, 2]).transpose([0, 2, 1, 3]).flatten(2)
 
 
+@sequence
 def neg_slice(paddle, x):
     return (x[:, :-1] - x[:, 1:], x[:, -2:], x[-1], x[:, ::2], x[..., None], x[:, None])
 
 
+@sequence
 def pos(paddle, x):
     p = paddle.arange(x.shape[1], dtype="float32") / x.shape[1]
     return x + p.unsqueeze(-1)
 
 
+@sequence
 def sincos(paddle, x):
     p = paddle.arange(x.shape[1]).astype("float32").unsqueeze(1)
     f = paddle.exp(paddle.arange(0, 4, 2).astype("float32") * -0.5)
     return x + paddle.concat([paddle.sin(p * f), paddle.cos(p * f)], -1)
 
 
+@sequence
 def dropout_train(paddle, x):
     F = paddle.nn.functional
     return F.dropout(x, 0.3, training=False) + F.dropout2d(x.unsqueeze(1), 0.1, training=False).squeeze(1)
 
 
+@sequence
 def mean_dims(paddle, x):
     return (x.mean(), x.mean(-1, keepdim=True), x.std(-1), x.var(axis=-1), x.max(axis=[1, 2]), x.sum((0, 1)))
 
 
+@sequence
 def kw(paddle, x):
     F = paddle.nn.functional
     return (F.pad(x, [1, 1], value=2.0, data_format="NLC"), x)
 
 
+@sequence
 def interp(paddle, x):
     F = paddle.nn.functional
     y = x.unsqueeze(1)
     return (F.interpolate(y, size=[y.shape[2] * 2, 8], mode="bilinear"), F.interpolate(y, scale_factor=2.0))
 
 
+@sequence
 def bool_ops(paddle, x):
     return (
         (x > 0) & (x < 1),
@@ -102,11 +133,13 @@ def bool_ops(paddle, x):
     )
 
 
+@integers
 def topk(paddle, x):
     v, i = paddle.topk(x, 2, -1)
     return (v, i, paddle.sort(x, 1), paddle.argsort(x, -1, descending=True))
 
 
+@integers
 def dtypes(paddle, x):
     return (
         x.astype("float16").astype("float32"),
@@ -117,6 +150,7 @@ def dtypes(paddle, x):
     )
 
 
+@sequence
 def numbers(paddle, x):
     return (
         x * 2 + 1,
@@ -133,15 +167,18 @@ def numbers(paddle, x):
     )
 
 
+@sequence
 def cumul(paddle, x):
     return (x.cumsum(1), x.cumsum(), paddle.cumprod(x, 1), paddle.logcumsumexp(x, 1))
 
 
+@sequence
 def meshgrid(paddle, x):
     g = paddle.stack(paddle.meshgrid(paddle.arange(x.shape[1]), paddle.arange(4)), -1)
     return g.astype("float32") + x.mean()
 
 
+@sequence
 def where3(paddle, x):
     return (
         paddle.where(x > 0, x, paddle.zeros_like(x)),
@@ -150,6 +187,7 @@ def where3(paddle, x):
     )
 
 
+@sequence
 def chunk(paddle, x):
     a, b = x.chunk(2, -1)
     c, d = paddle.split(x, [1, 3], -1)
@@ -157,6 +195,7 @@ def chunk(paddle, x):
     return (a * b, c, d, e[0] + e[1])
 
 
+@sequence
 def repeat(paddle, x):
     return (
         x.tile([1, 2, 1]),
@@ -167,20 +206,24 @@ def repeat(paddle, x):
     )
 
 
+@sequence
 def flip(paddle, x):
     return (paddle.flip(x, [1]), paddle.roll(x, 1, 1), x.transpose([1, 0, 2]), paddle.moveaxis(x, 0, -1))
 
 
+@sequence
 def batch_index(paddle, x):
     return x[paddle.arange(x.shape[0]), paddle.zeros([x.shape[0]], "int64")]
 
 
+@sequence
 def scalar_tensor(paddle, x):
     s = paddle.to_tensor(3.0)
     k = paddle.to_tensor([1, 2])
     return (x * s, paddle.index_select(x, k - 1, -1), x / paddle.to_tensor(float(x.shape[-1])))
 
 
+@sequence
 def numel(paddle, x):
     return (
         x.sum() / x.shape[0],
@@ -190,6 +233,7 @@ def numel(paddle, x):
     )
 
 
+@sequence
 def view(paddle, x):
     return (
         x.reshape([x.shape[0], -1]),
@@ -200,6 +244,7 @@ def view(paddle, x):
     )
 
 
+@sequence
 def norms(paddle, x):
     F = paddle.nn.functional
     return (
@@ -211,16 +256,19 @@ def norms(paddle, x):
     )
 
 
+@sequence
 def sdpa(paddle, x):
     F = paddle.nn.functional
     q = x.unsqueeze(2)
     return F.scaled_dot_product_attention(q, q, q, is_causal=True).squeeze(2)
 
 
+@sequence
 def half(paddle, x):
     return (x[:, : (x.shape[1] + 1) // 2], x[:, x.shape[1] // 2 :])
 
 
+@image
 def spatial(paddle, x):
     F = paddle.nn.functional
     return x * F.sigmoid(
@@ -228,15 +276,18 @@ def spatial(paddle, x):
     )
 
 
+@image
 def shuffle(paddle, x):
     b, c, h, w = x.shape
     return x.reshape([b, 2, c // 2, h, w]).transpose([0, 2, 1, 3, 4]).reshape([b, c, h, w])
 
 
+@image
 def focus(paddle, x):
     return paddle.concat([x[:, :, ::2, ::2], x[:, :, 1::2, ::2], x[:, :, ::2, 1::2], x[:, :, 1::2, 1::2]], 1)
 
 
+@image
 def window(paddle, x):
     b, c, h, w = x.shape
     y = (
@@ -248,10 +299,12 @@ def window(paddle, x):
     return y.reshape([b, h // 4, w // 4, 4, 4, c]).transpose([0, 1, 3, 2, 4, 5]).reshape([b, h, w, c])
 
 
+@image
 def rollwin(paddle, x):
     return (paddle.roll(x, [-1, -2], [2, 3]), paddle.roll(x, shifts=1, axis=2))
 
 
+@image
 def pools(paddle, x):
     F = paddle.nn.functional
     return (
@@ -263,11 +316,13 @@ def pools(paddle, x):
     )
 
 
+@image
 def spp(paddle, x):
     F = paddle.nn.functional
     return paddle.concat([x] + [F.max_pool2d(x, k, 1, k // 2) for k in (3, 5)], 1)
 
 
+@image
 def pads(paddle, x):
     F = paddle.nn.functional
     return (
@@ -277,11 +332,13 @@ def pads(paddle, x):
     )
 
 
+@image
 def unfold(paddle, x):
     F = paddle.nn.functional
     return (F.unfold(x, 3, 1, 1), F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 2))
 
 
+@image
 def anchors(paddle, x):
     h, w = (x.shape[2], x.shape[3])
     ys = (paddle.arange(h, dtype="float32") + 0.5) * 8
@@ -290,6 +347,7 @@ def anchors(paddle, x):
     return paddle.stack([gx, gy], -1).reshape([-1, 2]) + x.mean() * 0
 
 
+@image
 def decode(paddle, x):
     F = paddle.nn.functional
     b, c, h, w = x.shape
@@ -300,12 +358,14 @@ def decode(paddle, x):
     return (paddle.take_along_axis(box, i.unsqueeze(-1).expand([-1, -1, 4]), 1), v)
 
 
+@image
 def gridsample(paddle, x):
     F = paddle.nn.functional
     theta = paddle.to_tensor([[[1.0, 0.0, 0.1], [0.0, 1.0, 0.0]]]).expand([x.shape[0], 2, 3])
     return F.grid_sample(x, F.affine_grid(theta, [x.shape[0], 4, x.shape[2], x.shape[3]]))
 
 
+@image
 def norms_of_images(paddle, x):
     F = paddle.nn.functional
     return (
@@ -317,6 +377,7 @@ def norms_of_images(paddle, x):
     )
 
 
+@image
 def rope(paddle, x):
     x = x.mean(3).transpose([0, 2, 1])
     t = paddle.arange(x.shape[1]).astype("float32")
@@ -328,6 +389,7 @@ def rope(paddle, x):
     return x * cos + r * sin
 
 
+@image
 def relpos(paddle, x):
     F = paddle.nn.functional
     n = x.shape[2]
@@ -337,16 +399,19 @@ def relpos(paddle, x):
     return F.embedding(d, table.unsqueeze(-1)).squeeze(-1) + x.mean() * 0
 
 
+@image
 def lengths(paddle, x):
     size = (x[:, 0, 0, 0] > 0).astype("int64") + 2
     m = paddle.arange(x.shape[2]).unsqueeze(0) < size.unsqueeze(1)
     return (x.mean([1, 3]) * m.astype("float32"), m)
 
 
+@image
 def quant(paddle, x):
     return (paddle.round(x * 10) / 10, paddle.floor(x), paddle.ceil(x), paddle.sign(x), paddle.trunc(x))
 
 
+@image
 def comp(paddle, x):
     return (
         paddle.complex(x, x * 2).abs(),
@@ -355,12 +420,14 @@ def comp(paddle, x):
     )
 
 
+@image
 def conv1(paddle, x):
     F = paddle.nn.functional
     w = paddle.ones([2, 4, 3]) * 0.1
     return (F.conv1d(x.mean(3), w, padding=1), F.conv1d(x.mean(3), w, stride=2))
 
 
+@image
 def geo(paddle, x):
     F = paddle.nn.functional
     return (
@@ -368,61 +435,3 @@ def geo(paddle, x):
         F.interpolate(x, scale_factor=[2, 3], mode="nearest"),
         F.upsample(x, scale_factor=2, mode="bicubic"),
     )
-
-
-SEQUENCES = [
-    setitem,
-    mask,
-    mask2,
-    loop,
-    gather_last,
-    onehot,
-    norm_pool,
-    split_heads,
-    neg_slice,
-    pos,
-    sincos,
-    dropout_train,
-    mean_dims,
-    kw,
-    interp,
-    bool_ops,
-    topk,
-    dtypes,
-    numbers,
-    cumul,
-    meshgrid,
-    where3,
-    chunk,
-    repeat,
-    flip,
-    batch_index,
-    scalar_tensor,
-    numel,
-    view,
-    norms,
-    sdpa,
-    half,
-]
-IMAGES = [
-    spatial,
-    shuffle,
-    focus,
-    window,
-    rollwin,
-    pools,
-    spp,
-    pads,
-    unfold,
-    anchors,
-    decode,
-    gridsample,
-    norms_of_images,
-    rope,
-    relpos,
-    lengths,
-    quant,
-    comp,
-    conv1,
-    geo,
-]

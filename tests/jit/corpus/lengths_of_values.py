@@ -1,33 +1,33 @@
-"""Programs whose lengths depend on values, and copies of containers, in the manner of `cases_written`."""
+"""Programs whose lengths depend on values, and copies of containers."""
 
 import copy
 
-from tests.jit.dy2static.kinds import F4, NEG, POS, N, written
+from tests.jit.corpus.program import F4, NEG, POS, N, program
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def rows_above_zero(P, x):
     return x[x > 0] * 2, P.masked_select(x, x < 0).sum()
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def places_and_rows(P, x):
     places = P.nonzero(x > 0)
     return places, P.gather(x, places.flatten()) * 3, P.where(x < 0)[0]
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def unique_with_counts(P, x):
     return P.unique(x.abs(), return_counts=True)
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def sizes_from_values(P, x):
     count = (x > 0).sum()
     return P.ones([int(x.max())]), P.arange(x.max().astype("int64")), x[:count], x[count:]
 
 
-@written([F4(6, 3)], [F4(4, 3)], lengths=True)
+@program([F4(6, 3)], [F4(4, 3)], op_by_op="op by op")
 def rows_are_left_out(P, x):
     kept = x[x.sum(1) > 0]
     if kept.sum() > 2:
@@ -35,18 +35,18 @@ def rows_are_left_out(P, x):
     return kept - 1
 
 
-@written([F4(6, 3)], [F4(4, 3)], lengths=True)
+@program([F4(6, 3)], [F4(4, 3)], op_by_op="op by op")
 def largest_of_some(P, x):
     return P.topk(x.sum(1), (x.sum(1) > 0).sum())[0]
 
 
-@written([F4(6, 3), N(2)], [F4(4, 3), N(3)], lengths=True)
+@program([F4(6, 3), N(2)], [F4(4, 3), N(3)], op_by_op="op by op")
 def counts_and_repeats(P, x, n):
     is_positive = (x[:, 0] > 0).astype("int64")
     return P.bincount(is_positive * n), P.repeat_interleave(x, is_positive * n, axis=0)
 
 
-@written([F4(6, 3), N(2)], [F4(4, 3), N(3)], lengths=True)
+@program([F4(6, 3), N(2)], [F4(4, 3), N(3)], op_by_op="op by op")
 def masks_in_a_loop(P, x, n):
     s = x.sum()
     for i in range(n):
@@ -54,7 +54,7 @@ def masks_in_a_loop(P, x, n):
     return s
 
 
-@written([POS, N(3)], [NEG, N(5)], lengths=True)
+@program([POS, N(3)], [NEG, N(5)], op_by_op="op by op")
 def tokens(P, x, n):
     ids = x.argmax().reshape([1, 1])
     while ids.shape[1] < n:
@@ -62,14 +62,14 @@ def tokens(P, x, n):
     return ids
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def other_lengths_in_branches(P, x):
     if x.sum() > 0:
         return x
     return P.concat([x, x])
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def deep_copies(P, x):
     made = {"list": [x * 1, 1], "n": 3}
     other = copy.deepcopy({"list": [x, 1], "n": 3})

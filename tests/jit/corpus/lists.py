@@ -1,10 +1,10 @@
-"""Lists and dicts that branches and loops change, in the manner of `cases_written`."""
+"""Lists and dicts that branches and loops change."""
 # ruff: noqa: B007
 
-from tests.jit.dy2static.kinds import F4, NEG, POS, N, written
+from tests.jit.corpus.program import F4, NEG, POS, N, program
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def list_append_in_python_loop(P, x):
     found = []
     for i in range(4):
@@ -12,7 +12,7 @@ def list_append_in_python_loop(P, x):
     return P.stack(found)
 
 
-@written([POS, N(2)], [NEG, N(3)])
+@program([POS, N(2)], [NEG, N(3)])
 def list_pop_in_python_loop(P, x, n):
     a = [x, x + 1, x + 2, x + 3]
     for _i in range(2):
@@ -21,7 +21,7 @@ def list_pop_in_python_loop(P, x, n):
     return a[0], a[-1], P.concat(a)
 
 
-@written([POS, N(3)], [NEG, N(1)])
+@program([POS, N(3)], [NEG, N(1)])
 def list_set_item_in_loop(P, x, n):
     a = [x, x, x]
     for _i in range(n):
@@ -29,12 +29,12 @@ def list_set_item_in_loop(P, x, n):
     return a[0]
 
 
-@written([F4(4, 3)], [F4(4, 3)])
+@program([F4(4, 3)], [F4(4, 3)])
 def list_comprehension_rows(P, x):
     return P.concat([row * k for k, row in enumerate(x)])
 
 
-@written([F4(4, 3)])
+@program([F4(4, 3)])
 def enumerate_list(P, x):
     y = P.zeros([3])
     for i, row in enumerate([x, x * 2]):
@@ -42,7 +42,7 @@ def enumerate_list(P, x):
     return y
 
 
-@written([POS])
+@program([POS])
 def for_in_dict_items(P, x):
     d = {"a": x, "b": x + 1}
     y = P.zeros([3])
@@ -51,7 +51,7 @@ def for_in_dict_items(P, x):
     return y
 
 
-@written([POS])
+@program([POS])
 def for_tuple_of_lists(P, x):
     y = 0
     for a, (b, c) in [(x, (x, x)), (x, (x + 1, x * 2))]:
@@ -59,12 +59,12 @@ def for_tuple_of_lists(P, x):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def return_dict(P, x):
     return {"b": x, "a": [x + 1, {"c": x}]}
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def if_new_dict_key(P, x):
     d = {}
     if x.sum() > 0:
@@ -74,7 +74,7 @@ def if_new_dict_key(P, x):
     return d["r"]
 
 
-@written([POS, N(3)], [NEG, N(2)])
+@program([POS, N(3)], [NEG, N(2)])
 def dict_in_loop(P, x, n):
     d = {"s": x}
     for _i in range(n):
@@ -82,7 +82,7 @@ def dict_in_loop(P, x, n):
     return d["s"]
 
 
-@written([POS])
+@program([POS])
 def dict_pop(P, x):
     d = {"red": x, "green": x + 1}
     a = d.pop("red")
@@ -90,7 +90,7 @@ def dict_pop(P, x):
     return a, b, d
 
 
-@written([POS])
+@program([POS])
 def dict_update(P, x):
     d = dict(a=x)
     d.update({"b": x * 2})
@@ -98,7 +98,7 @@ def dict_update(P, x):
     return [d[k] for k in sorted(d)]
 
 
-@written([POS, N(3)], [NEG, N(2)])
+@program([POS, N(3)], [NEG, N(2)])
 def range_list(P, x, n):
     y = x
     for i in [1, 2, 3]:
@@ -109,7 +109,7 @@ def range_list(P, x, n):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def list_append_in_if(P, x):
     found = []
     if x.sum() > 0:
@@ -119,7 +119,7 @@ def list_append_in_if(P, x):
     return found[0]
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def helper_changes_list_in_loop(P, x, n):
     state = [x, x * 0]
 
@@ -131,7 +131,7 @@ def helper_changes_list_in_loop(P, x, n):
     return state[0], state[1]
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def queue_in_loop(P, x, n):
     window = [x, x + 1, x + 2]
     i = P.zeros([], "int64")
@@ -142,7 +142,7 @@ def queue_in_loop(P, x, n):
     return P.stack(window)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def alias_of_list(P, x):
     a = [x]
     b = {"list": a}
@@ -153,7 +153,7 @@ def alias_of_list(P, x):
     return P.stack(b["list"]), len(a) * x
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def nested_list_in_if(P, x):
     a = [[x], [x, x]]
     if x.sum() > 0:
@@ -165,7 +165,7 @@ def nested_list_in_if(P, x):
     return P.concat(a[0]), P.concat(a[1])
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def list_insert_remove(P, x):
     a = [x, x + 1]
     if x.sum() > 0:
@@ -176,7 +176,7 @@ def list_insert_remove(P, x):
     return P.concat(a)
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def if_append_in_python_loop(P, x, n):
     out = []
     for i in range(4):
@@ -187,7 +187,7 @@ def if_append_in_python_loop(P, x, n):
     return P.stack(out)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def numbers_in_list(P, x):
     a = []
     if x.sum() > 0:
@@ -197,7 +197,7 @@ def numbers_in_list(P, x):
     return x * a[0]
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def dict_of_lists(P, x, n):
     d = {"a": [x], "b": [x]}
     if n > 3:
@@ -209,7 +209,7 @@ def dict_of_lists(P, x, n):
     return P.concat(d["a"] + d["b"])
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def nested_if_append(P, x, n):
     out = []
     if x.sum() > 0:
@@ -222,7 +222,7 @@ def nested_if_append(P, x, n):
     return out[0]
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)])
 def if_append_in_loop_fixed(P, x, n):
     hist = [x, x]
     for i in range(n + 0):
@@ -233,7 +233,7 @@ def if_append_in_loop_fixed(P, x, n):
     return hist[0], hist[1]
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def helper_changes_dict(P, x):
     cache = {"a": x, "n": 0}
 
@@ -249,7 +249,7 @@ def helper_changes_dict(P, x):
     return cache["a"], cache["n"] * 1
 
 
-@written([POS, N(3)], [NEG, N(1)], [POS, N(5)])
+@program([POS, N(3)], [NEG, N(1)], [POS, N(5)], op_by_op="changes its structure in a loop")
 def grows_in_for(P, x, n):
     found = []
     for i in range(n):
@@ -257,7 +257,7 @@ def grows_in_for(P, x, n):
     return P.stack(found), found[-1], found[0] * len(found), P.concat(found)
 
 
-@written([F4(4, 3)], [F4(1, 3)], [F4(7, 3)])
+@program([F4(4, 3)], [F4(1, 3)], [F4(7, 3)])
 def grows_over_rows(P, x):
     found = []
     for row in x:
@@ -265,7 +265,7 @@ def grows_over_rows(P, x):
     return P.stack(found, axis=1), P.concat(found[::-1], axis=-1), found[1:][0] if x.shape[0] > 1 else row
 
 
-@written([F4(4, 3)], [F4(1, 5)], [F4(7, 2)])
+@program([F4(4, 3)], [F4(1, 5)], [F4(7, 2)])
 def grows_with_open_items(P, x):
     found = []
     for i in range(x.shape[0]):
@@ -273,7 +273,7 @@ def grows_with_open_items(P, x):
     return P.stack(found), P.concat(found)
 
 
-@written([F4(4, 3), F4(2, 3)], [F4(1, 3), F4(5, 3)], [F4(7, 3), F4(1, 3)])
+@program([F4(4, 3), F4(2, 3)], [F4(1, 3), F4(5, 3)], [F4(7, 3), F4(1, 3)])
 def recurrent(P, x, h):
     outputs = []
     for t in range(x.shape[0]):
@@ -282,7 +282,7 @@ def recurrent(P, x, h):
     return P.stack(outputs, axis=1), h
 
 
-@written([POS, N(3)], [NEG, N(1)], [POS, N(5)], lengths=True)
+@program([POS, N(3)], [NEG, N(1)], [POS, N(5)], op_by_op="op by op")
 def grows_from_some_items(P, x, n):
     found = [x, x + 1]
     i = P.zeros([], "int64")
@@ -292,7 +292,7 @@ def grows_from_some_items(P, x, n):
     return P.concat(found), len(found)
 
 
-@written([POS, N(3)], [NEG, N(4)], lengths=True)
+@program([POS, N(3)], [NEG, N(4)], op_by_op="op by op")
 def grows_in_both_branches(P, x, n):
     found = []
     for i in range(n):
@@ -303,7 +303,7 @@ def grows_in_both_branches(P, x, n):
     return P.stack(found)
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)], op_by_op="changes its structure in a loop")
 def grows_by_addition(P, x, n):
     found = []
     others = [x]
@@ -313,7 +313,7 @@ def grows_by_addition(P, x, n):
     return P.stack(found), P.stack(others)
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)], op_by_op="changes its structure in a loop")
 def grows_under_two_names(P, x, n):
     found = []
     kept = {"found": found}
@@ -322,7 +322,7 @@ def grows_under_two_names(P, x, n):
     return P.stack(kept["found"]), P.stack(found)
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)], op_by_op="changes its structure in a loop")
 def grows_then_read_row_by_row(P, x, n):
     found = []
     for i in range(n):
@@ -334,7 +334,7 @@ def grows_then_read_row_by_row(P, x, n):
     return y, P.concat(found)
 
 
-@written([POS, N(3)], [NEG, N(4)])
+@program([POS, N(3)], [NEG, N(4)], op_by_op="changes its structure in a loop")
 def grows_in_two_loops(P, x, n):
     found = []
     for i in range(n):
@@ -344,7 +344,7 @@ def grows_in_two_loops(P, x, n):
     return P.stack(found)
 
 
-@written([POS, N(3), N(2)], [NEG, N(2), N(4)])
+@program([POS, N(3), N(2)], [NEG, N(2), N(4)], op_by_op="changes its structure in a loop")
 def grows_in_nested_loops(P, x, n, m):
     found = []
     for i in range(n):
@@ -353,7 +353,7 @@ def grows_in_nested_loops(P, x, n, m):
     return P.stack(found)
 
 
-@written([POS, N(3)], [NEG, N(4)], lengths=True)
+@program([POS, N(3)], [NEG, N(4)], op_by_op="op by op")
 def grows_until_break(P, x, n):
     found = []
     for i in range(n):
@@ -364,7 +364,7 @@ def grows_until_break(P, x, n):
     return P.stack(found)
 
 
-@written([F4(4, 3), N(1)], [-F4(5, 3), N(2)], [F4(1, 3) + 3, N(0)], lengths=True)
+@program([F4(4, 3), N(1)], [-F4(5, 3), N(2)], [F4(1, 3) + 3, N(0)], op_by_op="op by op")
 def rows_that_a_condition_keeps(P, x, n):
     found = []
     largest = []
@@ -377,7 +377,7 @@ def rows_that_a_condition_keeps(P, x, n):
     return P.stack(found), P.stack(largest), len(found)
 
 
-@written([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], lengths=True)
+@program([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], op_by_op="op by op")
 def rows_in_one_of_two_lists(P, x):
     above, below = [], []
     for row in x:
@@ -388,7 +388,7 @@ def rows_in_one_of_two_lists(P, x):
     return P.stack(above + below), P.stack(below + [x[0]])
 
 
-@written([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], lengths=True)
+@program([F4(4, 3)], [-F4(5, 3)], [F4(1, 3) + 3], op_by_op="op by op")
 def rows_after_continue(P, x):
     found = []
     for row in x:
@@ -398,7 +398,7 @@ def rows_after_continue(P, x):
     return P.stack([x[0]] + found)
 
 
-@written([POS], [NEG], lengths=True)
+@program([POS], [NEG], op_by_op="op by op")
 def list_that_one_branch_makes_longer(P, x):
     found = [x]
     if x.sum() > 0:
@@ -406,7 +406,7 @@ def list_that_one_branch_makes_longer(P, x):
     return found[-1], P.concat(found), len(found) * x
 
 
-@written([F4(4, 3)], [F4(1, 3)])
+@program([F4(4, 3)], [F4(1, 3)])
 def lists_that_grew_joined(P, x):
     first = []
     for row in x:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tests.jit.dy2static.kinds import BIG, NEG, POS, Holder, case, layer
+from tests.jit.corpus.program import BIG, NEG, POS, Holder, layer, program
 
 
-@case([POS], [NEG], second=True)
+@program([POS], [NEG], second=True)
 def while_with_gradients(P, x):
     y = x * 0.5
     i = P.zeros([])
@@ -15,7 +15,7 @@ def while_with_gradients(P, x):
     return y
 
 
-@case([POS, 5], [NEG, 0], [BIG, 70], second=True)
+@program([POS, 5], [NEG, 0], [BIG, 70], second=True)
 def range_of_a_tensor(P, x, n):
     y = x * 0.1
     for _ in range(n):
@@ -23,7 +23,7 @@ def range_of_a_tensor(P, x, n):
     return y
 
 
-@case([POS, 7, 1, 2], [POS, 1, 7, 2], [POS, 3, 9, 3])
+@program([POS, 7, 1, 2], [POS, 1, 7, 2], [POS, 3, 9, 3])
 def range_with_bounds(P, x, stop, start, step):
     y = x * 0
     for i in range(start, stop, step):
@@ -31,7 +31,7 @@ def range_with_bounds(P, x, stop, start, step):
     return y
 
 
-@case([POS, 7], [POS, 2])
+@program([POS, 7], [POS, 2])
 def range_backwards(P, x, n):
     y = x * 0
     for i in range(n, 1, -2):
@@ -39,7 +39,7 @@ def range_backwards(P, x, n):
     return y
 
 
-@case([POS, 4], [NEG, 1])
+@program([POS, 4], [NEG, 1])
 def range_reversed(P, x, n):
     y = x * 0
     for i in reversed(range(1, n)):
@@ -47,7 +47,7 @@ def range_reversed(P, x, n):
     return y
 
 
-@case([POS, 9], [BIG, 9])
+@program([POS, 9], [BIG, 9])
 def break_continue_and_what_is_left(P, x, n):
     total = x.sum() * 0
     i = -1
@@ -60,7 +60,7 @@ def break_continue_and_what_is_left(P, x, n):
     return total, total * i
 
 
-@case([POS, 9], [BIG, 9], [NEG, 3])
+@program([POS, 9], [BIG, 9], [NEG, 3])
 def return_out_of_a_loop(P, x, n):
     for i in range(n):
         x = x + 1
@@ -69,7 +69,7 @@ def return_out_of_a_loop(P, x, n):
     return x
 
 
-@case([POS], [NEG], [BIG])
+@program([POS], [NEG], [BIG])
 def return_out_of_while_true(P, x):
     i = 0
     while True:
@@ -79,7 +79,7 @@ def return_out_of_while_true(P, x):
             return x * i
 
 
-@case([POS], [BIG])
+@program([POS], [BIG])
 def while_with_else(P, x):
     i = P.zeros([])
     while i < 4:
@@ -91,7 +91,7 @@ def while_with_else(P, x):
     return i
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def for_with_else(P, x):
     for v in x:
         if v > 2.5:
@@ -102,7 +102,7 @@ def for_with_else(P, x):
     return y
 
 
-@case([POS, 3, 2], [NEG, 2, 4])
+@program([POS, 3, 2], [NEG, 2, 4])
 def nested_loops(P, x, n, m):
     total = x * 0
     for i in range(n):
@@ -116,7 +116,7 @@ def nested_loops(P, x, n, m):
     return total
 
 
-@case([POS, 3], [NEG, 4])
+@program([POS, 3], [NEG, 4])
 def loop_in_branch_in_loop(P, x, n):
     for i in range(n):
         if x.sum() > 0:
@@ -129,7 +129,7 @@ def loop_in_branch_in_loop(P, x, n):
     return x
 
 
-@case([POS, 4], [NEG, 1])
+@program([POS, 4], [NEG, 1])
 def numbers_that_become_tensors(P, x, n):
     s, count, factor = 0, 0, 1.0
     for _ in range(n):
@@ -139,7 +139,7 @@ def numbers_that_become_tensors(P, x, n):
     return s * factor + count
 
 
-@case([POS, 4], [NEG, 6])
+@program([POS, 4], [NEG, 6], precision=(2e-5, 4e-5))
 def several_kinds_of_state(P, x, n):
     state = {"h": x, "pair": (x * 0, [x])}
     holder = Holder()
@@ -152,7 +152,7 @@ def several_kinds_of_state(P, x, n):
     return state["pair"][0] + state["pair"][1][0] * holder.best
 
 
-@case([POS, 4], [NEG, 2])
+@program([POS, 4], [NEG, 2])
 def writing_into_a_buffer(P, x, n):
     out = P.zeros([6])
     previous = x.sum()
@@ -162,7 +162,7 @@ def writing_into_a_buffer(P, x, n):
     return out
 
 
-@case([POS, 4], [NEG, 2])
+@program([POS, 4], [NEG, 2])
 def in_place_in_a_loop(P, x, n):
     y = x * 1.0
     z = y
@@ -173,7 +173,7 @@ def in_place_in_a_loop(P, x, n):
     return z
 
 
-@case([POS, 4], [NEG, 2])
+@program([POS, 4], [NEG, 2])
 def detach_in_a_loop(P, x, n):
     y = x * 1.0
     for _ in range(n):
@@ -181,7 +181,7 @@ def detach_in_a_loop(P, x, n):
     return y
 
 
-@case([POS, 4], [NEG, 2])
+@program([POS, 4], [NEG, 2])
 def only_some_state_needs_a_gradient(P, x, n):
     with P.no_grad():
         level = x * 2
@@ -192,7 +192,7 @@ def only_some_state_needs_a_gradient(P, x, n):
     return s, level
 
 
-@case([POS], [NEG])
+@program([POS], [NEG])
 def rows_of_a_tensor(P, x):
     s = x.sum() * 0
     for i, (u, v) in enumerate(zip(x, reversed(x), strict=True)):
@@ -201,7 +201,7 @@ def rows_of_a_tensor(P, x):
     return s
 
 
-@case([np.linspace(-1, 1, 100, dtype="f4")], [np.linspace(1, -3, 100, dtype="f4")], second=True)
+@program([np.linspace(-1, 1, 100, dtype="f4")], [np.linspace(1, -3, 100, dtype="f4")], second=True)
 def many_rows(P, x):
     s = x[0] * 0
     for v in x:
@@ -212,7 +212,7 @@ def many_rows(P, x):
     return s
 
 
-@case([np.linspace(-1, 1, 70, dtype="f4")])
+@program([np.linspace(-1, 1, 70, dtype="f4")])
 def many_rows_into_a_list(P, x):
     found, s = [], x[0] * 0
     for v in x:
@@ -223,7 +223,7 @@ def many_rows_into_a_list(P, x):
     return P.stack(found) * s
 
 
-@case([POS], [BIG])
+@program([POS], [BIG])
 def newton(P, x):
     target = x * x + 1
     y = target / 2
@@ -232,7 +232,7 @@ def newton(P, x):
     return y
 
 
-@case([BIG], [POS])
+@program([BIG], [POS])
 def while_with_or_and_not(P, x):
     i = P.zeros([])
     while (not i > 3) or (i * i < x.max() and i < 100):
@@ -275,7 +275,7 @@ def batch_norm_in_a_loop(P):
     return Net()
 
 
-@case([POS, 4], [NEG, 2], grad=False)
+@program([POS, 4], [NEG, 2], gradients=False)
 def integers(P, x, n):
     a, b = 0, 1
     for _ in range(n):
@@ -285,7 +285,7 @@ def integers(P, x, n):
     return a, b
 
 
-@case([np.array([3, 1, 2], "i4")], [np.array([-3, 1, -2], "i4")], grad=False)
+@program([np.array([3, 1, 2], "i4")], [np.array([-3, 1, -2], "i4")], gradients=False)
 def bubble_sort(P, x):
     for i in range(3):
         for j in range(2 - i):

@@ -1,20 +1,28 @@
-"""Layers whose forward has Python control flow on the values of Tensors or on lengths that are not fixed:
-factories of the engine `P`.
+"""Layers with control flow on the values of Tensors or on lengths that are not fixed, for the files of both
+engines."""
 
-`@model(ours="...")`: the real Paddle 3.3.1 cannot save it, or saves something else, for the reason given;
-`theirs="..."`: we cannot. The first input is float32 [None, 3], `n` an int64 Tensor without axes, where
-forward has one.
-"""
+from collections.abc import Callable
 
-MODELS = {}
+import numpy as np
+
+from tests.jit.corpus.program import layer
+
+_DRAWN = np.random.RandomState(0)
+# rows of three numbers: several lengths, small and large numbers
+INPUTS = [_DRAWN.randn(length, 3).astype("f4") * scale for length in (1, 2, 5) for scale in (0.5, -1, 3)]
+INPUTS += [np.full((3, 3), number, "f4") for number in (0.5, -0.5)]
 
 
-def model(ours=None, theirs=None):
-    def add(factory):
-        MODELS[factory.__name__] = factory, ours, theirs
-        return factory
+def model(counts: bool = False, not_saved_by_paddle: str | None = None, **special) -> Callable:
+    """Adds a function that builds a Layer of rows.
 
-    return add
+    Args:
+        counts: whether forward takes a number beside them.
+        not_saved_by_paddle: why the real Paddle cannot save it, or saves something else.
+    """
+    inputs = [[x, np.array(i % 4)] if counts else [x] for i, x in enumerate(INPUTS)]
+    more = () if not_saved_by_paddle else ("loaded_from_paddle",)
+    return layer(*inputs, shapes=[[None, 3], []], more=more, **special)
 
 
 def _base(P):
@@ -114,7 +122,7 @@ def rows(P):
     return Net()
 
 
-@model(ours="the real Paddle's program does not end: `continue` leaves out the next number")
+@model(not_saved_by_paddle="the real Paddle's program does not end: `continue` leaves out the next number")
 def range_over_a_length_with_break(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -130,7 +138,7 @@ def range_over_a_length_with_break(P):
     return Net()
 
 
-@model()
+@model(counts=True)
 def range_over_a_tensor(P):
     class Net(_base(P)):
         def forward(self, x, n):
@@ -153,7 +161,7 @@ def arange_over_a_tensor(P):
     return Net()
 
 
-@model(ours="the real Paddle cannot convert reversed(x)")
+@model(not_saved_by_paddle="the real Paddle cannot convert reversed(x)")
 def enumerate_zip_reversed(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -165,7 +173,7 @@ def enumerate_zip_reversed(P):
     return Net()
 
 
-@model(ours="the real Paddle fails at times: `Not found key in IRMapping`")
+@model(not_saved_by_paddle="the real Paddle fails at times: `Not found key in IRMapping`")
 def nested_loops_over_lengths(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -179,7 +187,7 @@ def nested_loops_over_lengths(P):
     return Net()
 
 
-@model(ours="the real Paddle refuses to return out of a loop")
+@model(not_saved_by_paddle="the real Paddle refuses to return out of a loop")
 def return_out_of_a_loop(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -191,7 +199,7 @@ def return_out_of_a_loop(P):
     return Net()
 
 
-@model(ours="the real Paddle refuses a number that becomes a tensor")
+@model(not_saved_by_paddle="the real Paddle refuses a number that becomes a tensor")
 def while_over_a_length(P):
     class Net(_base(P)):
         def forward(self, x):
@@ -242,7 +250,7 @@ def gradient_in_a_branch(P):
     return Net()
 
 
-@model(ours="the real Paddle cannot find a value that the loop reads")
+@model(counts=True, not_saved_by_paddle="the real Paddle cannot find a value that the loop reads")
 def gradient_in_a_loop(P):
     class Net(_base(P)):
         def forward(self, x, n):

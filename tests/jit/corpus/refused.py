@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tests.jit.dy2static.kinds import NEG, POS, Holder, case
+from tests.jit.corpus.program import NEG, POS, Holder, program
 
 
-@case([POS], [NEG], why="y is None and a Tensor of float32[3]")
+@program([POS], [NEG], refused="y is None and a Tensor of float32[3]")
 def none_in_one_branch(P, x):
     y = None
     if x.sum() > 0:
@@ -13,21 +13,21 @@ def none_in_one_branch(P, x):
     return x if y is None else y
 
 
-@case([POS], [NEG], why="float32[3] and a Tensor of float32[6]", lengths=True)
+@program([POS], [NEG], op_by_op="float32[3] and a Tensor of float32[6]")
 def other_shape(P, x):
     if x.sum() > 0:
         return x
     return P.concat([x, x])
 
 
-@case([POS], [NEG], why="a Tensor of float32[3] and a Tensor of int32[3]", grad=False)
+@program([POS], [NEG], refused="a Tensor of float32[3] and a Tensor of int32[3]", gradients=False)
 def other_dtype(P, x):
     if x.sum() > 0:
         return x
     return x.astype("int32")
 
 
-@case([POS], [NEG], why="a Tensor of int64[] and the number 0.5", grad=False)
+@program([POS], [NEG], refused="a Tensor of int64[] and the number 0.5", gradients=False)
 def number_that_does_not_fit(P, x):
     n = x.astype("int64").sum()
     if x.sum() > 0:
@@ -35,7 +35,7 @@ def number_that_does_not_fit(P, x):
     return x * n
 
 
-@case([POS, 3], [NEG, 2], why="the list 'found' changes its structure in a loop", grad=False, lengths=True)
+@program([POS, 3], [NEG, 2], op_by_op="the list 'found' changes its structure in a loop", gradients=False)
 def list_that_grows(P, x, n):
     found = []
     for i in range(n):
@@ -43,7 +43,7 @@ def list_that_grows(P, x, n):
     return P.stack(found)
 
 
-@case([POS], [NEG], why="the list 'found' is a list of 1 and a list of 2", lengths=True)
+@program([POS], [NEG], op_by_op="the list 'found' is a list of 1 and a list of 2")
 def list_changed_in_one_branch(P, x):
     found = [x]
     if x.sum() > 0:
@@ -51,7 +51,7 @@ def list_changed_in_one_branch(P, x):
     return sum(found)
 
 
-@case([POS], [NEG], why="an attribute of 'holder' is changed")
+@program([POS], [NEG], refused="an attribute of 'holder' is changed")
 def attribute_set_by_a_called_function(P, x):
     holder = Holder()
     holder.n = 0
@@ -65,7 +65,7 @@ def attribute_set_by_a_called_function(P, x):
     return x * holder.n
 
 
-@case([POS], [NEG], why="returns nothing on one of its ways")
+@program([POS], [NEG], refused="returns nothing on one of its ways")
 def no_return_on_one_way(P, x):
     def half(t):
         if t.sum() > 0:
@@ -76,7 +76,9 @@ def no_return_on_one_way(P, x):
     return x if y is None else y
 
 
-@case([POS], [NEG], why="the result depends on the value of a tensor")
+@program(
+    [POS], [NEG], refused="the result depends on the value of a tensor", refused_in_files="array(Tensor)"
+)
 def refusal_that_the_code_catches(P, x):
     try:
         scale = float(np.asarray(x).sum())
@@ -85,7 +87,7 @@ def refusal_that_the_code_catches(P, x):
     return x * scale
 
 
-@case([POS], [NEG], why="an attribute of 'holder' is changed")
+@program([POS], [NEG], refused="an attribute of 'holder' is changed")
 def attribute_that_only_one_branch_makes(P, x):
     holder = Holder()
 
@@ -97,7 +99,7 @@ def attribute_that_only_one_branch_makes(P, x):
     return holder.kept if hasattr(holder, "kept") else x * 2
 
 
-@case([POS], [NEG], why="d['y'] exists after one branch of a condition on a tensor only")
+@program([POS], [NEG], refused="d['y'] exists after one branch of a condition on a tensor only")
 def item_that_only_one_branch_makes(P, x):
     d = {"x": x}
     if x.sum() > 0:
@@ -105,7 +107,7 @@ def item_that_only_one_branch_makes(P, x):
     return sum(d.values())
 
 
-@case([POS, 2], [NEG, 3], why="changes a Tensor in place and then gives its name")
+@program([POS, 2], [NEG, 3], refused="changes a Tensor in place and then gives its name")
 def tensor_changed_and_replaced(P, x, n):
     y = x * 1.0
     z = y
@@ -115,7 +117,7 @@ def tensor_changed_and_replaced(P, x, n):
     return y, z
 
 
-@case([POS], [NEG], why="the variable 'h' is changed")
+@program([POS], [NEG], refused="the variable 'h' is changed")
 def variable_changed_by_a_condition(P, x):
     h = x
 
@@ -130,7 +132,7 @@ def variable_changed_by_a_condition(P, x):
     return h
 
 
-@case([POS], [NEG], why="a recursion ends depending on a tensor")
+@program([POS], [NEG], refused="a recursion ends depending on a tensor")
 def recursion_without_a_known_end(P, x):
     def halved(t):
         if t.abs().max() < 0.1:
@@ -140,7 +142,7 @@ def recursion_without_a_known_end(P, x):
     return halved(x)
 
 
-@case([POS], [NEG], why="register_hook is called inside")
+@program([POS], [NEG], refused="register_hook is called inside", refused_in_files="register_hook")
 def hook_in_a_branch(P, x):
     y = x * 2
     if x.sum() > 0:
@@ -150,14 +152,14 @@ def hook_in_a_branch(P, x):
     return y
 
 
-@case([POS, 2], [NEG, 3], why="start with the shape and dtype it ends with", grad=False, lengths=True)
+@program([POS, 2], [NEG, 3], op_by_op="start with the shape and dtype it ends with", gradients=False)
 def shape_that_grows(P, x, n):
     for _ in range(n):
         x = P.concat([x, x])
     return x
 
 
-@case([POS, 2], [NEG, 3], why="start with a Tensor of that shape", lengths=True)
+@program([POS, 2], [NEG, 3], op_by_op="start with a Tensor of that shape")
 def number_that_becomes_a_vector(P, x, n):
     s = 0
     for _ in range(n):
@@ -165,13 +167,15 @@ def number_that_becomes_a_vector(P, x, n):
     return s
 
 
-@case([POS], [NEG], why="the result depends on the value of a tensor", lengths=True)
+@program([POS], [NEG], op_by_op="the result depends on the value of a tensor")
 def shape_that_hangs_on_a_value(P, x):
     n = int(x.max())
     return P.ones([n]) * x.sum()
 
 
-@case([POS], [NEG], why="the result depends on the value of a tensor")
+@program(
+    [POS], [NEG], refused="the result depends on the value of a tensor", refused_in_files="array(Tensor)"
+)
 def numpy_of_a_tensor(P, x):
     if x.sum() > 0:
         return x * float(np.median(x.numpy()))

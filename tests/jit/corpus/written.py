@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from tests.jit.dy2static.kinds import F4, I32, N1, NEG, POS, N, written
+from tests.jit.corpus.program import F4, I32, N1, NEG, POS, N, program
 
 
 def times(k):
@@ -26,7 +26,7 @@ def times(k):
     return decorate
 
 
-@written([F4(4, 3)], [F4(2, 3)])
+@program([F4(4, 3)], [F4(2, 3)])
 def enumerate_rows_start(P, x):
     y = P.zeros([3])
     for i, row in enumerate(x, 2):
@@ -34,7 +34,7 @@ def enumerate_rows_start(P, x):
     return y, i
 
 
-@written([F4(4, 3)], [F4(4, 3) + 3])
+@program([F4(4, 3)], [F4(4, 3) + 3])
 def enumerate_rows_break(P, x):
     y = P.zeros([3])
     for i, row in enumerate(x):
@@ -44,7 +44,7 @@ def enumerate_rows_break(P, x):
     return y, i
 
 
-@written([F4(4, 3)], [F4(4, 3) + 3])
+@program([F4(4, 3)], [F4(4, 3) + 3])
 def rows_continue(P, x):
     y = P.zeros([3])
     for row in x:
@@ -54,7 +54,7 @@ def rows_continue(P, x):
     return y
 
 
-@written([F4(4, 3)])
+@program([F4(4, 3)])
 def zip_rows(P, x):
     y = P.zeros([3])
     for a, b in zip(x, x * 2, strict=False):
@@ -62,7 +62,7 @@ def zip_rows(P, x):
     return y
 
 
-@written([N(5)], [N(1)])
+@program([N(5)], [N(1)])
 def for_range_only(P, n):
     z = P.zeros([1], "int64")
     for i in range(n):
@@ -70,7 +70,7 @@ def for_range_only(P, n):
     return z, i
 
 
-@written([N1(5)], [N1(2)])
+@program([N1(5)], [N1(2)])
 def for_range_1d(P, n):
     z = P.zeros([1], "int64")
     for i in range(n):
@@ -78,7 +78,7 @@ def for_range_1d(P, n):
     return z
 
 
-@written([I32(5)], [I32(2)])
+@program([I32(5)], [I32(2)])
 def for_range_int32(P, n):
     z = P.zeros([1], "int32")
     for i in range(n):
@@ -86,7 +86,7 @@ def for_range_int32(P, n):
     return z, i
 
 
-@written([POS, N(6)], [NEG, N(6)])
+@program([POS, N(6)], [NEG, N(6)])
 def early_break_counter(P, x, n):
     i = 0
     for i in range(n):
@@ -96,7 +96,7 @@ def early_break_counter(P, x, n):
     return x, i
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def early_break_python_range(P, x):
     for i in range(10):
         x = x + 1
@@ -105,7 +105,7 @@ def early_break_python_range(P, x):
     return x, i
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def while_python_counter_break(P, x):
     i = 0
     while i < 10:
@@ -116,7 +116,7 @@ def while_python_counter_break(P, x):
     return x, i
 
 
-@written([POS, I32(6)], [NEG, I32(6)])
+@program([POS, I32(6)], [NEG, I32(6)])
 def early_break_counter_int32(P, x, n):
     i = 0
     for i in range(n):
@@ -126,7 +126,7 @@ def early_break_counter_int32(P, x, n):
     return x, i
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def while_tensor_break_float(P, x):
     i = P.full([1], 0.0)
     while i < 10:
@@ -138,7 +138,7 @@ def while_tensor_break_float(P, x):
     return i, x
 
 
-@written([POS, N(7)], [NEG, N(7)])
+@program([POS, N(7)], [NEG, N(7)])
 def continue_in_for(P, x, n):
     for i in range(n):
         x += 1
@@ -149,7 +149,7 @@ def continue_in_for(P, x, n):
     return x
 
 
-@written([POS, N(7)], [NEG, N(3)])
+@program([POS, N(7)], [NEG, N(3)])
 def nested_break_continue(P, x, n):
     for i in range(n):
         for j in range(3):
@@ -163,7 +163,7 @@ def nested_break_continue(P, x, n):
     return x, i
 
 
-@written([POS, N(7)], [NEG, N(3)])
+@program([POS, N(7)], [NEG, N(3)])
 def break_or_continue_or(P, x, n):
     a = P.zeros([], "int64")
     for i in range(n):
@@ -175,7 +175,7 @@ def break_or_continue_or(P, x, n):
     return a
 
 
-@written([POS, N(4)], [NEG, N(4)])
+@program([POS, N(4)], [NEG, N(4)])
 def while_true_return(P, x, n):
     i = P.zeros([], "int64")
     while True:
@@ -184,14 +184,14 @@ def while_true_return(P, x, n):
             return x * i
 
 
-@written([F4(4, 3)], [F4(4, 3) - 3])
+@program([F4(4, 3)], [F4(4, 3) - 3])
 def for_iter_var_after(P, x):
     for row in x:
         y = row * 2
     return row + y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def return_in_for_if(P, x):
     for _i in range(4):
         x = x + 1
@@ -200,7 +200,7 @@ def return_in_for_if(P, x):
     return x
 
 
-@written([POS], [NEG], [POS * 100])
+@program([POS], [NEG], [POS * 100])
 def return_elif(P, x):
     if x.mean() < 0:
         return x
@@ -211,14 +211,14 @@ def return_elif(P, x):
         return x
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def return_number_and_tensor(P, x):
     if x.sum() > 0:
         return x, 1
     return x, 2
 
 
-@written([POS, N(3)], [NEG, N(3)])
+@program([POS, N(3)], [NEG, N(3)])
 def return_in_while(P, x, n):
     i = P.zeros([1], "int64")
     while i < n:
@@ -230,7 +230,7 @@ def return_in_while(P, x, n):
     return x
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def return_inner_function(P, x):
     def inner(y):
         if y.sum() > 0:
@@ -241,7 +241,7 @@ def return_inner_function(P, x):
     return inner(z) * 2
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def if_none_then_value(P, x):
     y = None
     if x.sum() > 0:
@@ -251,7 +251,7 @@ def if_none_then_value(P, x):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def if_number_both(P, x):
     if x.sum() > 0:
         a = 1
@@ -260,7 +260,7 @@ def if_number_both(P, x):
     return x + a, a
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def if_bool_both(P, x):
     if x.sum() > 0:
         a = True
@@ -269,7 +269,7 @@ def if_bool_both(P, x):
     return a
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def if_is_none(P, x, y=None):
     if y is None:
         y = x
@@ -278,31 +278,31 @@ def if_is_none(P, x, y=None):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def logic_with_shape(P, x):
     if x.shape[0] > 1 and x.sum() > 0:
         return x
     return x + 1
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def nested_conditional_expression(P, x):
     return x + 1 if x.mean() > 5 else (x - 1 if x.mean() > 0 else x)
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_function(P, x):
     n = P.shape(x)[0]
     return P.reshape(x, [n, -1, 1]), n
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_tuple(P, x):
     a, b = x.shape
     return P.reshape(x, (b, a)), a * b
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_for(P, x):
     y = P.zeros([1])
     for i in range(x.shape[0]):
@@ -311,7 +311,7 @@ def shape_for(P, x):
     return y
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_while(P, x):
     i = 0
     y = P.zeros([1])
@@ -321,38 +321,38 @@ def shape_while(P, x):
     return y, i
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_if(P, x):
     if x.shape[0] > 3:
         return x + 1
     return x - 1
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_slice_tuple(P, x):
     s = x.shape
     y = P.reshape(x, s[::-1])
     return y, s[0:1][0] + 1
 
 
-@written([F4(2, 6)], [F4(4, 3)])
+@program([F4(2, 6)], [F4(4, 3)])
 def shape_len(P, x):
     return x * len(x.shape), len(x), x * len(x)
 
 
-@written([F4(4, 6)], [F4(6, 6)])
+@program([F4(4, 6)], [F4(6, 6)])
 def slice_step_of_length(P, x):
     k = x.shape[0] // 2
     return x[::k]
 
 
-@written([F4(4, 6)], [F4(6, 6)])
+@program([F4(4, 6)], [F4(6, 6)])
 def slice_by_lengths(P, x):
     n = x.shape[0]
     return x[n // 2 :, : n - 1], x[-n // 2 :]
 
 
-@written([F4(4, 6), N(3)], [F4(4, 6), N(4)])
+@program([F4(4, 6), N(3)], [F4(4, 6), N(4)])
 def set_item_in_loop(P, x, n):
     y = P.zeros([4, 6])
     for i in range(n):
@@ -361,7 +361,7 @@ def set_item_in_loop(P, x, n):
     return y
 
 
-@written([F4(4, 6), N(3)], [F4(4, 6), N(2)])
+@program([F4(4, 6), N(3)], [F4(4, 6), N(2)])
 def set_item_in_if(P, x, n):
     y = x * 1
     if n > 2:
@@ -371,24 +371,24 @@ def set_item_in_if(P, x, n):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def cast_bool(P, x):
     return bool(x.sum() > 0), bool(x[0])
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def cast_float(P, x):
     y = x.astype("int64")
     return float(y.sum()), float(y[0]) * 0.5
 
 
-@written([POS], [NEG])
+@program([POS], [NEG], gradients=False)
 def cast_mixed(P, x):
     y = P.to_tensor(bool(x[0]))
     return float(int(bool(y))), x.cast("int32") + int(x[0])
 
 
-@written([POS])
+@program([POS])
 def is_instance(P, x):
     y = [x, 1]
     out = x
@@ -405,14 +405,14 @@ def is_instance(P, x):
     return out
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def lambda_if(P, x):
     functions = {"f": lambda t: t + 1 if t.mean() > 0 else t - 1}
     functions["g"] = lambda t: functions["f"](t) * 2
     return functions["g"](x), (lambda a, b: a * b)(x, x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def partial_call(P, x):
     def f(a, b=1, *, c=2):
         if a.sum() > 0:
@@ -423,21 +423,21 @@ def partial_call(P, x):
     return h(x), functools.partial(h, c=x)(x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def map_filter(P, x):
     ys = list(map(lambda t: t * 2, [x, x + 1]))
     zs = [t for t in filter(lambda n: n > 1, [1, 2, 3])]
     return P.concat(ys) * len(zs)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG], gradients=False)
 def deepcopy_tensor(P, x):
     y = copy.deepcopy(x * 2)
     y[0] = 100.0
     return y, x
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def inner_decorator(P, x):
     @times(2)
     def f(t):
@@ -446,7 +446,7 @@ def inner_decorator(P, x):
     return f(x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def closure_factor(P, x):
     k = 2
 
@@ -457,7 +457,7 @@ def closure_factor(P, x):
     return f(x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def closure_nonlocal(P, x):
     k = 0
 
@@ -470,7 +470,7 @@ def closure_nonlocal(P, x):
     return x * k
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def nested_functions(P, x):
     def a(t):
         def b(u):
@@ -483,7 +483,7 @@ def nested_functions(P, x):
     return a(x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def plain_class(P, x):
     class Pair:
         scale = 2
@@ -508,14 +508,14 @@ def plain_class(P, x):
     return p(x), p.double, Pair.half(x)
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def unpacking(P, x):
     a, *b, c = [x, x + 1, x + 2, x + 3]
     (d, e), f = (a, c), b
     return d + e, f[0] * f[1]
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def augmented(P, x):
     y = x * 1
     y += 1
@@ -528,13 +528,13 @@ def augmented(P, x):
     return y
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def unpack_tensor(P, x):
     a, b, c = x
     return a + b * c
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def star_arguments(P, x):
     def f(*args, **kw):
         return args[0] + kw["k"] * len(args)
@@ -542,7 +542,7 @@ def star_arguments(P, x):
     return f(*[x, x], **{"k": 2})
 
 
-@written([POS], [NEG])
+@program([POS], [NEG])
 def try_except(P, x):
     try:
         y = x + 1
@@ -555,7 +555,7 @@ def try_except(P, x):
     return y
 
 
-@written([POS, N(3)], [NEG, N(5)])
+@program([POS, N(3)], [NEG, N(5)])
 def while_two_vars(P, x, n):
     i = P.zeros([], "int64")
     j = 1
@@ -565,7 +565,7 @@ def while_two_vars(P, x, n):
     return i, j
 
 
-@written([POS, N(3)], [NEG, N(5)])
+@program([POS, N(3)], [NEG, N(5)])
 def loop_bool_flag(P, x, n):
     done = False
     i = 0
@@ -577,7 +577,7 @@ def loop_bool_flag(P, x, n):
     return x, i
 
 
-@written([POS, N(3)], [NEG, N(5)])
+@program([POS, N(3)], [NEG, N(5)])
 def del_and_pass(P, x, n):
     a = x + 1
     b = a * 2
@@ -589,7 +589,7 @@ def del_and_pass(P, x, n):
     return b
 
 
-@written([POS, N(3)], [NEG, N(2)])
+@program([POS, N(3)], [NEG, N(2)])
 def static_cond_and_while(P, x, n):
     y = P.static.nn.cond(x.sum() > 0, lambda: x + 1, lambda: x - 1)
     i, z = P.static.nn.while_loop(lambda i, z: i < n, lambda i, z: [i + 1, z * 2], [P.zeros([], "int64"), y])

@@ -1,0 +1,235 @@
+"""The modes in which programs run. Each is a function of a program and a folder that gives an Outcome for
+each list of arguments."""
+
+import dataclasses
+import functools
+import pathlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import paddle_jax
+from tests.deferred import differential
+from tests.jit.corpus.outcome import Outcome, flat, leaves
+from tests.jit.corpus.program import Program
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    """A way to run a program.
+
+    Attributes:
+        name: in the names of tests.
+        run: gives the Outcomes.
+        numbers: whether numbers among the results stay numbers.
+        evaluation: whether Layers are in evaluation mode, as in files.
+        compiles: whether a program that cannot be compiled whole runs op by op and warns.
+        refuses: whether what no one program can do is an error.
+        usual: whether every program has it, but for those that say why not.
+        modules: those whose programs have it, None for all.
+        own_process: whether the real Paddle compiles, which needs a process of its own.
+    """
+
+    name: str
+    run: Callable[[Program, pathlib.Path], list[Outcome]]
+    numbers: bool = True
+    evaluation: bool = False
+    compiles: bool = False
+    refuses: bool = False
+    usual: bool = True
+    modules: frozenset[str] | None = None
+    own_process: bool = False
+
+
+MODES: dict[str, Mode] = {}
+
+
+def mode(**special: Any) -> Callable:
+    """Adds a mode under the name of its function."""
+
+    def decorate(function: Callable) -> Callable:
+        MODES[function.__name__] = Mode(function.__name__, function, **special)
+        return function
+
+    return decorate
+
+
+def modes_of(program: Program) -> list[Mode]:
+    """The modes of a program."""
+    return [one for one in MODES.values() if has_mode(program, one)]
+
+
+def has_mode(program: Program, mode: Mode) -> bool:
+    if mode.name in program.without or mode.modules is not None and program.module not in mode.modules:
+        return False
+    return mode.usual or mode.name in program.more
+
+
+@functools.cache
+def real_paddle() -> Any:
+    """The real Paddle; the fixture `oracle` has prepared it."""
+    import paddle
+
+    return paddle
+
+
+def built(program: Program, P: Any) -> Callable:
+    """The callable of a program, with the same parameters in both engines."""
+    made = program.build(P)
+    for k, parameter in enumerate(parameters(made)):
+        size = int(np.prod(parameter.shape))
+        value = (np.arange(size, dtype="f4").reshape(parameter.shape) - size / 3) * 0.1 + 0.05 * k
+        parameter.set_value(value)
+    return made
+
+
+def parameters(thing: Any) -> list:
+    return list(thing.parameters()) if hasattr(thing, "parameters") else []
+
+
+def tensors(P: Any, arrays: list[np.ndarray], gradients: bool) -> list:
+    """Tensors of arrays; gradients: whether floating ones ask for them."""
+    return [P.to_tensor(one, stop_gradient=not gradients or one.dtype.kind != "f") for one in arrays]
+
+
+def outcomes(
+    P: Any, program: Program, thing: Any, call: Callable, gradients: bool = True, second: bool = False
+) -> list[Outcome]:
+    """What the calls give, one after another; thing: what has the parameters and buffers."""
+    return [outcome(P, program, thing, call, one, gradients, second) for one in program.arrays()]
+
+
+def outcome(
+    P: Any, program: Program, thing: Any, call: Callable, arrays: list, gradients: bool, second: bool
+) -> Outcome:
+    given = tensors(P, arrays, program.gradients)
+    out = call(*given)
+    made = Outcome(leaves(P, out))
+    if hasattr(thing, "buffers"):
+        made.buffers = [np.asarray(one) for one in thing.buffers()]
+    wanted = [t for t in [*given, *parameters(thing)] if not t.stop_gradient]
+    flowing = [t for t in flat(out) if isinstance(t, P.Tensor) and not t.stop_gradient]
+    if not (gradients and program.gradients and flowing and wanted):
+        return made
+    loss = sum((t * t).sum() for t in flowing)
+    slopes = P.grad(loss, wanted, create_graph=second, allow_unused=True)
+    made.gradients = filled(wanted, slopes)
+    if second:
+        twice = P.grad(sum((g * g).sum() for g in slopes if g is not None), wanted, allow_unused=True)
+        made.second = filled(wanted, twice)
+    return made
+
+
+def filled(wanted: list, gradients: list) -> list[np.ndarray]:
+    """Gradients as arrays, zeros for None."""
+    return [
+        np.zeros(t.shape, "f4") if g is None else np.asarray(g)
+        for t, g in zip(wanted, gradients, strict=True)
+    ]
+
+
+@mode()
+def eager(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """As plain Python."""
+    thing = built(program, paddle_jax)
+    return outcomes(paddle_jax, program, thing, thing, second=program.second)
+
+
+# Each operation is compiled by itself here, which takes long: control flow and state are enough.
+@mode(modules=frozenset({"branches", "calls", "loops", "refused", "written"}))
+def not_deferred(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """As plain Python, where each operation runs at once."""
+    with differential.flags(paddle_jax, deferred="off"):
+        return eager(program, folder)
+
+
+@mode(compiles=True)
+def to_static(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """Compiled, or op by op with a warning. Integers that are passed may be taken for constants."""
+    return compiled(program, full_graph=False, computed=program.refused is not None)
+
+
+@mode(numbers=False, compiles=True, refuses=True)
+def full_graph(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """Compiled whole, where integers are no constants."""
+    return compiled(program, full_graph=True, computed=True)
+
+
+def compiled(program: Program, full_graph: bool, computed: bool) -> list[Outcome]:
+    """computed: whether integers are computed in the program."""
+    thing = built(program, paddle_jax)
+
+    def call(*given: Any) -> Any:
+        return thing(*[t + 0 if computed and not t.is_floating_point() else t for t in given])
+
+    function = paddle_jax.jit.to_static(call, full_graph=full_graph)
+    return outcomes(paddle_jax, program, thing, function, second=program.second)
+
+
+def specs(P: Any, program: Program) -> list:
+    """InputSpecs whose lengths are open where the calls differ in them."""
+    calls, made = program.arrays(), []
+    for position, first in enumerate(calls[0]):
+        if program.shapes is not None:
+            shape = program.shapes[position]
+        else:
+            lengths = zip(*[arrays[position].shape for arrays in calls], strict=True)
+            shape = [n[0] if len(set(n)) == 1 else None for n in lengths]
+        made.append(P.static.InputSpec(shape, first.dtype.name, f"x{position}"))
+    return made
+
+
+# The path of the file that was saved last, by its program: two modes read it.
+_saved: dict[Program, str] = {}
+
+
+def saved(program: Program, folder: pathlib.Path) -> str:
+    """The path of a file of the program, saved here."""
+    if program not in _saved:
+        path = str(folder / "m")
+        thing = built(program, paddle_jax)
+        # a functools.partial has no signature of its own
+        body = thing if hasattr(thing, "parameters") else lambda *given: thing(*given)
+        paddle_jax.jit.save(body, path, input_spec=specs(paddle_jax, program))
+        _saved.clear()
+        _saved[program] = path
+    return _saved[program]
+
+
+@mode(numbers=False, evaluation=True, refuses=True)
+def loaded(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """From a file that was saved here."""
+    call = paddle_jax.jit.load(saved(program, folder))
+    return outcomes(paddle_jax, program, None, call, gradients=False)
+
+
+@mode(numbers=False, evaluation=True, refuses=True)
+def loaded_by_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """From a file that was saved here, by the real Paddle."""
+    P = real_paddle()
+    call = P.jit.load(saved(program, folder))
+    return outcomes(P, program, None, call, gradients=False)
+
+
+@mode(numbers=False, evaluation=True, usual=False, own_process=True)
+def loaded_from_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """From a file of the real Paddle, here."""
+    P = real_paddle()
+    compiled = P.jit.to_static(built(program, P), full_graph=True)
+    P.jit.save(compiled, str(folder / "m"), input_spec=specs(P, program))
+    call = paddle_jax.jit.load(str(folder / "m"))
+    return outcomes(paddle_jax, program, None, call, gradients=False)
+
+
+@functools.lru_cache(maxsize=2)
+def reference(program: Program, evaluation: bool) -> list[Outcome]:
+    """What the real Paddle gives, as plain Python."""
+    P = real_paddle()
+    thing = built(program, P)
+    if evaluation and hasattr(thing, "eval"):
+        thing.eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return outcomes(P, program, thing, thing)

@@ -1,0 +1,67 @@
+"""What a call of a program gives, and the comparison of two."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Leaf(NamedTuple):
+    """A Tensor, a number or None among the results. `kind` is "Tensor" or the class."""
+
+    kind: str
+    dtype: str
+    array: np.ndarray
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What one call gives; what a mode does not compute is None."""
+
+    results: list[Leaf]
+    buffers: list[np.ndarray] | None = None
+    gradients: list[np.ndarray] | None = None
+    second: list[np.ndarray] | None = None
+
+
+def flat(value: Any) -> list:
+    """What is in lists, tuples and dicts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [one for item in value for one in flat(item)]
+    return [value]
+
+
+def leaves(P: Any, value: Any) -> list[Leaf]:
+    """The Leafs of a result."""
+    return [leaf(P, one) for one in flat(value)]
+
+
+def leaf(P: Any, value: Any) -> Leaf:
+    if isinstance(value, P.Tensor):
+        return Leaf("Tensor", str(value.dtype).rpartition(".")[2], value.numpy())
+    return Leaf(type(value).__name__, "", np.asarray(value))
+
+
+def compare(got: Outcome, expected: Outcome, precision: tuple[float, float], numbers: bool) -> None:
+    """numbers: whether numbers must stay numbers; else they may be Tensors."""
+    assert len(got.results) == len(expected.results)
+    for one, right in zip(got.results, expected.results, strict=True):
+        if numbers or right.kind == "Tensor":
+            assert one[:2] == right[:2]
+        close(one.array, right.array, precision, "results")
+    for name in ("buffers", "gradients", "second"):
+        ours, right = getattr(got, name), getattr(expected, name)
+        if ours is not None and right is not None:
+            assert len(ours) == len(right), name
+            for one, other in zip(ours, right, strict=True):
+                close(one, other, precision, name)
+
+
+def close(one: np.ndarray, right: np.ndarray, precision: tuple[float, float], name: str) -> None:
+    assert one.shape == right.shape, name
+    if right.dtype == object:
+        assert one.tolist() == right.tolist(), name
+    else:
+        np.testing.assert_allclose(one, right, *precision, err_msg=name)
