@@ -95,6 +95,7 @@ _MOST = {
 def now(device: Any, what: str) -> int:
     """Bytes "allocated" or "reserved" just now."""
     value = stat(device, *_NOW[what])
+    # Each question sees the present value, so the peak since a reset is at least that.
     if (device, what) in _Resets.peaks:
         base, seen = _Resets.peaks[device, what]
         _Resets.peaks[device, what] = base, max(seen, value)
@@ -109,6 +110,7 @@ def most(device: Any, what: str) -> int:
     if (device, what) not in _Resets.peaks:
         return max(peak, value)
     base, seen = _Resets.peaks[device, what]
+    # XLA has counted a higher peak since the reset.
     if peak > base:
         return peak
     return seen
@@ -152,6 +154,7 @@ def capability(device: Any) -> tuple[int, int]:
 def wait(device: Any) -> None:
     """Waits until everything started on a device is done."""
     run_pending("device.synchronize")
+    # A device runs in order what it gets: after this everything before is done.
     jax.block_until_ready(jax.device_put(0, device) + 0)
 
 

@@ -217,6 +217,7 @@ class Config:
 
 def _bytes(buffer: bytes, size: int) -> bytes:
     if isinstance(buffer, str):
+        # C++ strings of bytes, one character for each.
         data = buffer.encode("latin1")
     else:
         data = bytes(buffer)

@@ -69,6 +69,7 @@ class Tensor:
         """
         if not isinstance(data, np.ndarray):
             raise TypeError(f"copy_from_cpu: data: got {type(data).__name__}; it must be a NumPy array")
+        # A copy: the caller may fill its array anew before the model runs.
         self._array, self._shape = np.array(data), list(data.shape)
 
     def copy_to_cpu(self) -> np.ndarray:
@@ -102,6 +103,7 @@ class Tensor:
         self._shape = [int(n) for n in shape]
         if self._array is not None:
             fits = self._array.size == np.prod(self._shape, dtype=np.int64)
+            # A value of another size is that of the run before.
             if fits:
                 self._array = self._array.reshape(self._shape)
             else:
@@ -286,6 +288,7 @@ def _model(config: AnalysisConfig) -> Any:
         return program, read_parameters("create_predictor", config.params_file(), program)
     except OSError as error:
         raise RuntimeError(f"create_predictor: cannot open {config.prog_file()}: {error.strerror}") from error
+    # It is a ValueError too, which the next clause would take.
     except CorruptModelError:
         raise
     except ValueError as error:

@@ -29,6 +29,7 @@ class _Member:
         cls._shown = shown
         cls.__members__ = {}
         for name, value in names.items():
+            # Not `cls(value)`, which finds a member.
             made = object.__new__(cls)
             made._name = name
             made._value = value

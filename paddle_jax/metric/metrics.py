@@ -72,6 +72,7 @@ def _hits(pred: jax.Array, label: jax.Array, maxk: int) -> jax.Array:
     if label.ndim == 1 or (label.ndim == 2 and label.shape[-1] == 1):
         label = label.reshape(-1, 1)
     elif label.shape[-1] != 1:
+        # One-hot rows.
         label = jnp.argmax(label, axis=-1, keepdims=True)
     return (best == label).astype(jnp.float32)
 
@@ -204,6 +205,7 @@ class Precision(Metric):
             ValueError: another type, or the lengths differ.
         """
         preds, labels = _binary("Precision", preds, labels)
+        # One half is rounded up here, as in Paddle.
         preds = np.floor(preds + 0.5)
         positive = preds == 1
         self.tp += int((positive & (labels == preds)).sum())
@@ -304,6 +306,7 @@ class Auc(Metric):
         """
         labels = _host("Auc", "labels", labels).reshape(-1)
         preds = _host("Auc", "preds", preds)
+        # Column 1 has the scores of the positive class.
         scores = preds[:, 1]
         if len(scores) != len(labels) or np.isnan(scores).any():
             raise ValueError(
@@ -324,6 +327,7 @@ class Auc(Metric):
 
     def accumulate(self) -> float:
         """Returns the area over all batches; 0.0 while one class is missing."""
+        # From the highest threshold down: how many of each class are called positive.
         positive = np.cumsum(self._stat_pos[::-1])
         negative = np.cumsum(self._stat_neg[::-1])
         if not positive[-1] or not negative[-1]:

@@ -59,6 +59,7 @@ def kernels(trace: dict[str, Any]) -> list[tuple[Any, int, int]]:
         if (
             event.get("ph") == "X"
             and event["pid"] in devices
+            # the rows of GPUs and TPUs that have kernels; others repeat the same time
             and (row.startswith("Stream") or row == "XLA Ops")
         ):
             total[event["name"]] += event.get("dur", 0) * 1e-6

@@ -116,6 +116,7 @@ def restore() -> None:
 
 
 def _swap(owner: type | types.ModuleType, name: str, make: Callable[..., Any]) -> None:
+    # From the owner itself: `getattr` would bind class methods and find those of base classes.
     inner = vars(owner)[name]
     _Swapped.items.append((owner, name, inner))
     setattr(owner, name, make(inner))
@@ -155,6 +156,7 @@ def _op(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
             out = inner(kernel, values)
             end = _now()
         else:
+            # Operands may still be computed; that time is not this operation's.
             for value in values:
                 _wait(value)
             start = _now()
@@ -492,5 +494,6 @@ class Reading:
     @staticmethod
     def install() -> None:
         """Begins."""
+        # Another Profiler may have put it in place already.
         if not any(item[0] is _DataLoaderIterBase for item in _Swapped.items):
             _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, lambda row: None))

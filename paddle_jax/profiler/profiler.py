@@ -145,6 +145,7 @@ def _scheduler(given: Callable[..., Any] | Sequence[int] | None) -> Callable[...
             )
         first = max(given[0], 0)
         last = given[1]
+        # One step to get ready, if there is room for it.
         ready = min(first, 1)
         return make_scheduler(closed=first - ready, ready=ready, record=last - first, repeat=1)
     if callable(given):
@@ -397,6 +398,7 @@ class Profiler:
             if self.profile_memory:
                 held = live_tensors().nbytes
                 self._memory = held, max(held, self._memory[1])
+                # Measuring memory takes time that is not the program's.
                 rows.add((profiler_event, now, time.perf_counter_ns(), threading.get_ident()))
             self._step_start = time.perf_counter_ns()
 

@@ -121,6 +121,7 @@ def where_the_time_went(result: ProfilerResult) -> Any:
     loading = [e for e in result.events if e.type is Type.Dataloader]
     mine = [e for e in result.events if e.type is Type.PythonUserDefined]
     steps = [e for e in result.events if e.type in (Type.Forward, Type.Backward, Type.Optimization)]
+    # An instant belongs to the first group that covers it: compiling within a layer counts as compiling.
     groups = [
         ("compiling", by_how[COMPILE]),
         ("operations in the interpreter", by_how[INTERPRETED]),
@@ -163,6 +164,7 @@ def _over(result: ProfilerResult, unit: str, scale: float) -> str:
     kinds = collections.defaultdict(list)
     for event in result.events:
         kinds[event.type.name].append(event)
+    # Without steps the whole recording counts as one.
     total = length(_spans(kinds["ProfileStep"])) or whole
     rows = sorted(
         (
@@ -265,6 +267,7 @@ def _outermost(events: Sequence[Event]) -> Iterator[Any]:
     """The intervals of events that lie in no other of them."""
     end = {}
     for event in sorted(events, key=lambda e: (e.start_ns, -e.end_ns)):
+        # Events of a thread are nested: one that ends earlier lies inside.
         if event.end_ns > end.get(event.thread, 0):
             end[event.thread] = event.end_ns
             yield event.start_ns, event.end_ns
@@ -283,6 +286,7 @@ def _operators(
     if not found:
         return ""
     whole = sum(times.total for times in found.values())
+    # Without CPU or GPU in front: the times of the host stand for both.
     key = _ORDER[sorted_by.name[3:]]
     rows = []
     for name, times in sorted(found.items(), key=lambda item: key(item[1]))[:100]:

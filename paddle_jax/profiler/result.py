@@ -127,6 +127,7 @@ class ProfilerResult:
                 roots[event.thread] = [Node(whole, self.process)]
             stack = roots[event.thread]
             node = Node(event, self.process)
+            # Events come by their beginnings: one that ends earlier cannot hold this one.
             while len(stack) > 1 and stack[-1].end_ns < event.end_ns:
                 stack.pop()
             stack[-1].children_node.append(node)
@@ -144,6 +145,7 @@ class ProfilerResult:
         once per program."""
         key = id(event.program)
         if key not in self._shares:
+            # Read from a file, which has the shares in place of the program.
             if isinstance(event.program, list):
                 known = event.program
             else:
@@ -158,6 +160,7 @@ class ProfilerResult:
         if format == "json":
             target.write_text(json.dumps(self._trace()), encoding="utf-8")
         else:
+            # Without a time equal recordings are equal files.
             target.write_bytes(gzip.compress(json.dumps(self._record()).encode(), mtime=0))
 
     def _trace(self) -> dict[str, Any]:
@@ -216,6 +219,7 @@ class ProfilerResult:
             "name": f"{event.name}[{_duration(event.duration)}]",
             "pid": self.process,
             "tid": _tid(event.thread, event.type in _HOSTS),
+            # Chrome traces count microseconds since 1970.
             "ts": (event.start_ns + self.epoch_ns) // 1000,
             "dur": event.duration / 1000,
             "ph": "X",
@@ -310,6 +314,7 @@ def operations(result: ProfilerResult) -> Iterator[Any]:
 def _running(event: Event, compiling: Sequence[Any]) -> int:
     """The time of an event in which nothing was compiled."""
     time = event.duration
+    # The last compilation that begins before the event may reach into it.
     for start, end in compiling[max(bisect.bisect(compiling, (event.start_ns,)) - 1, 0) :]:
         if start >= event.end_ns:
             break

@@ -98,8 +98,10 @@ def _cost(equation: Any) -> float:
     ]
     if inner:
         parts = [sum(_cost(e) for e in getattr(each, "jaxpr", each).eqns) for each in inner]
+        # One branch runs; the longest one is taken.
         if name == "cond":
             return max(parts)
+        # A scan runs its body so many times; of other loops the number is not known.
         return params.get("length", 1) * sum(parts)
     ins = [v.aval for v in equation.invars]
     outs = [v.aval for v in equation.outvars]

@@ -64,6 +64,7 @@ def write(result: ProfilerResult, path: Any) -> None:
 def page(result: ProfilerResult) -> str:
     """The page as text."""
     start, end = result.span
+    # Outer events before inner ones: an event lies in those on the stack.
     events = sorted(
         sorted(result.events, key=lambda e: -e.duration)[:_MOST],
         key=lambda e: (e.thread, e.start_ns, -e.end_ns),
@@ -90,6 +91,7 @@ def page(result: ProfilerResult) -> str:
                 event,
                 (event.start_ns - start) * scale,
                 top + len(stack) * _ROW,
+                # shorter ones could not be seen
                 max(event.duration * scale, 0.3),
             )
         )

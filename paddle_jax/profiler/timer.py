@@ -105,6 +105,7 @@ class Benchmark:
         self._last = now
         self.samples: Any = num_samples
         self.batch.record(seconds, num_samples)
+        # Without a DataLoader nothing is read, and there is no mean of it.
         if self._read or self.reader.steps:
             self.reader.record(self._read)
             self._read = 0.0

@@ -68,6 +68,7 @@ class RecordEvent(contextlib.ContextDecorator):
         rows = Recording.rows
         start = self._start
         self._start = None
+        # A recording may have begun or ended within the range.
         if rows is not None and start is not None:
             rows.add(
                 (range_of, self.name, self.event_type, start, time.perf_counter_ns(), threading.get_ident())

@@ -77,6 +77,7 @@ class QuantConfig:
         self._prefix2config = {}
         self._type2config = {}
         self._model = None
+        # A copy: `add_qat_layer_mapping` changes this config alone.
         self._qat_layer_mapping = dict(DEFAULT_QAT_LAYER_MAPPINGS)
         self._customized_qat_layer_mapping = {}
         self._customized_leaves = []
@@ -156,6 +157,7 @@ class QuantConfig:
 
     def _specify_helper(self, model: Layer) -> None:
         for child in model.children():
+            # Settings of a layer hold for what is in it; those of its type and its name go first.
             config = self._layer2config.get(model, self._global_config)
             config = self._type2config.get(type(child), config)
             config = self._prefix2config.get(child.full_name(), config)

@@ -82,6 +82,7 @@ def quanter(class_name: str) -> Callable[..., Any]:
         >>> Plain(bits=4)
         Plain(bits=4)
     """
+    # The module of the caller, where the factory belongs.
     scope = sys._getframe(1).f_globals
 
     def declare(target: Any) -> type:

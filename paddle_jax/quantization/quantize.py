@@ -22,6 +22,7 @@ class Quantization(metaclass=abc.ABCMeta):
     """
 
     def __init__(self, config: QuantConfig) -> None:
+        # A copy, to which the layers of a model are added.
         self._config = copy.deepcopy(config)
 
     @abc.abstractmethod

@@ -123,6 +123,7 @@ class ImperativePTQ:
                 layer._quant_config = config = copy.deepcopy(self._quant_config)
                 config.enable_in_act_quantizer = isinstance(layer, tuple(_ROUNDED))
                 config.quant_hook_handle = layer.register_forward_post_hook(_sample_quantizers)
+                # Before hooks of the user, which may change the output.
                 layer._forward_post_hooks.move_to_end(config.quant_hook_handle._hook_id, last=False)
         return model
 
@@ -189,6 +190,7 @@ def _fuse(model: Layer, name: str, norm_name: str) -> None:
     layers = dict(model.named_sublayers())
     layer = layers[name]
     norm = layers[norm_name]
+    # (x - mean) * factor + bias, folded into the layer before.
     factor = norm.weight / (norm._variance + norm._epsilon).sqrt()
     shift = (0.0 if layer.bias is None else layer.bias) - norm._mean
     if layer.bias is None:

@@ -100,6 +100,7 @@ class _Histograms(BaseQuantizer):
     def _count(self, i: int, magnitudes: np.ndarray) -> None:
         top = float(magnitudes.max())
         before = self.hists[i]
+        # Zeros say nothing about a range.
         if top == 0.0:
             return
         if before is not None:
@@ -114,6 +115,7 @@ class _Histograms(BaseQuantizer):
         fine = old / (self.bins * self.upsample_bins)
         merged = int(np.ceil(top / (self.bins * fine)))
         counts = np.zeros(self.bins * merged)
+        # Each bin becomes fine ones with the same count.
         counts[: self.bins * self.upsample_bins] = np.repeat(hist, self.upsample_bins)
         wide = counts.reshape(self.bins, merged).sum(1) / self.upsample_bins
         return self.bins * fine * merged, wide.astype(np.float32)
@@ -183,6 +185,7 @@ def _divergence(hist: np.ndarray, cut: int, levels: int) -> Any:
     """What is lost where `cut` bins are shown by a number of levels and the rest by the last one."""
     kept = hist[:cut].astype(np.float64)
     shown = kept.copy()
+    # What is cut off shows as the largest number that is kept.
     shown[-1] += hist[cut:].sum(dtype=np.float64)
     edges = np.append(np.arange(levels) * (cut // levels), cut)
     sums = np.diff(np.append(0.0, np.cumsum(kept))[edges])

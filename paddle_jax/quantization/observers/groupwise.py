@@ -57,6 +57,7 @@ class GroupWiseWeightObserverLayer(MagnitudeObserver):
             )
         if inputs.ndim != 2:
             raise AssertionError(f"GroupWiseWeightObserver: got {inputs.ndim} axes; the weight must have 2")
+        # [rows of a group, groups * columns], so that one reduction finds all.
         groups = (
             inputs.detach()
             .reshape([-1, self.group_size, inputs.shape[1]])

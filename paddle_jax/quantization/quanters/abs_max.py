@@ -79,6 +79,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
             raise RuntimeError(
                 f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; it must be a floating one"
             )
+        # In evaluation the scale is fixed.
         if self.training:
             known = [p.detach() for p in (self._scale, self._state, self._accum)]
             for parameter, value in zip(
