@@ -55,6 +55,7 @@ class _Guard(contextlib.ContextDecorator, AtomicContext):
         else:
             policy_of_block = None
         ctx = local.ctx
+        # GradScaler asks for the dtype of the last guard.
         if policy_of_block is not None:
             Precision.dtype = name
             ctx.frame.on_precision(name)

@@ -64,6 +64,7 @@ def check_numerics(
         ([0, 0, 1], [2.0, 0.0, 1.0])
     """
     value = tensor._value
+    # V: bfloat16, which is not one of NumPy's dtypes.
     if value.dtype.kind not in "fcV":
         raise RuntimeError(
             f"check_numerics: tensor: got {value.dtype}; it must have a floating or complex dtype"
@@ -81,6 +82,7 @@ def _numbers(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     else:
         wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     counts = jnp.stack([jnp.isnan(x).sum(), jnp.isinf(x).sum(), (x == 0).sum()])
+    # All but NaN.
     known = jnp.isfinite(wide) | jnp.isinf(wide)
     most = jnp.max(jnp.where(known, wide, -jnp.inf))
     least = jnp.min(jnp.where(known, wide, jnp.inf))
@@ -106,6 +108,7 @@ def _report(
     nan, inf, zero = map(int, counts)
     most, least, mean = map(float, values)
     is_bad = nan + inf > 0
+    # It fits in float32 but would not in float16.
     overflows = value.dtype == np.float32 and max(most, -least) > float(jnp.finfo(jnp.float16).max)
     if not is_bad and not (
         mode is DebugMode.CHECK_ALL or mode is DebugMode.CHECK_ALL_FOR_OVERFLOW and overflows
@@ -352,6 +355,7 @@ class _Watcher:
         out = (self.inner or compute)(kernel, values)
         results = out if isinstance(out, tuple | list) else [out]
         if self.counts is not None and kernel.declaration is not None:
+            # The first floating operand decides; without one the first floating result.
             dtype = next((v.dtype.name for v in (*values, *results) if v.dtype.kind in "fV"), "")
             row = self.counts.setdefault(_name(kernel).split()[-1], [0, 0, 0, 0])
             row[_COLUMNS.index(dtype) if dtype in _COLUMNS else 3] += 1

@@ -191,6 +191,7 @@ class AmpScaler:
             params = optimizer._all_params()
         else:  # an object that wraps an optimizer, such as those of fleet
             params = optimizer._parameter_list
+        # Frozen parameters may hold gradients of earlier steps; those are left alone.
         trained = [p for p in params if p._grad is not None and not p.stop_gradient]
         on_meshes = [[p._grad for p in some] for some in by_devices(trained)]
         if len(on_meshes) > 1:
@@ -216,11 +217,14 @@ class AmpScaler:
         for grads in on_meshes:
             *new, found = self._unscaled(grads)
             assign_all(grads, new)
+            # The read goes first: all processes take part in it, also when an earlier stage has found
+            # something.
             anywhere = bool(read_on_all(to_jax_array(found))) or anywhere
         self._found_inf._rebind(persistent_from_numpy(np.array([anywhere])))
 
     def _guarded(self, optimizer: Any, step: Callable[[], Any]) -> Any:
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
+        # `_finish` clears the flag; here programs read what the last step found.
         self._cache_found_inf._rebind(read_raw(self._found_inf))
         # A class with a `step` of its own does not read `_skip`, so the flag is read on the host.
         if type(optimizer).step is not Optimizer.step:
@@ -435,6 +439,7 @@ class GradScaler(AmpScaler):
             self._unscale(optimizer)
         self._guarded(optimizer, optimizer.step)
         self._mark(optimizer, OptimizerState.STEPPED)
+        # A constant scale needs no call of `update`.
         if not self._use_dynamic_loss_scaling:
             self._finish()
 
@@ -479,7 +484,9 @@ def unscaling(count: int) -> Kernel:
     infinite or NaN."""
 
     def fn(scale: jax.Array, found: jax.Array, *grads: jax.Array) -> tuple[jax.Array, ...]:
+        # One division for all gradients.
         factor = 1 / scale[0]
+        # In float32: float16 has few digits for a factor as small as 1 / 65536.
         new = [(g.astype(jnp.promote_types(g.dtype, jnp.float32)) * factor).astype(g.dtype) for g in grads]
         return (*new, found | ~jnp.stack([jnp.isfinite(g).all() for g in new]).all())
 

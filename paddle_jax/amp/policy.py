@@ -95,10 +95,12 @@ class Policy:
             return _WIDEN
         names = op.record.amp or op.name
         if isinstance(names, tuple):
+            # One operation here, two in Paddle: the operands of a call tell which.
             return tuple(map(self._rule, names))
         return self._rule(names)
 
     def _rule(self, name: str) -> int:
+        # Without promotion all that is not black is low, whatever its operands are.
         if not self.use_promote and self.level == "O2":
             if name in self.black:
                 return _WIDEN

@@ -295,6 +295,7 @@ def eager_assign_group_by_size(
     limits = {}
     for number, tensor in zip(tensor_indices or range(len(tensors)), tensors, strict=True):
         key = tensor.dtype
+        # A sparse gradient has rows of its own, so nothing is put together with it.
         if is_sparse_gradient[number]:
             closed.append([number])
             continue
@@ -303,10 +304,12 @@ def eager_assign_group_by_size(
         limit = limits.setdefault(key, 0)
         if sizes[key] >= group_size_limits[limit]:
             closed.append(open_groups.pop(key))
+            # The next group of this dtype has the next limit; the last limit holds for all later ones.
             sizes[key], limits[key] = 0, min(limit + 1, len(group_size_limits) - 1)
     closed += open_groups.values()
     if tensor_indices:
         return closed
+    # In the order of their first Tensors, as gradients become ready.
     return sorted(closed)
 
 

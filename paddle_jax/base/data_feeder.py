@@ -48,6 +48,7 @@ def convert_dtype(dtype: DTypeLike) -> str:
     """
     if (
         isinstance(dtype, _SPELLINGS)
+        # "paddle.float32" is how a dtype shows, and no name of one.
         and not str(dtype).startswith("paddle.")
         or dtype in _SCALARS
         or isinstance(dtype, dtypes.DType | VarType)

@@ -188,6 +188,7 @@ class LayerHelper:
             return input_var
         size = list(input_var.shape[dim_start:dim_end])
         bias = self.create_parameter(attr, size, input_var.dtype, is_bias=True)
+        # Axes of length one in place of those behind the bias.
         return input_var + bias.reshape(size + [1] * (len(input_var.shape) - dim_start - len(size)))
 
     def append_activation(self, input_var: Any) -> Any:

@@ -40,6 +40,7 @@ def replace_ellipsis(var: Tensor, item: Any) -> list[Any]:
     at = next((k for k, one in enumerate(items) if one is Ellipsis), None)
     if at is None:
         return items
+    # None adds an axis and takes none.
     rest = len(var.shape) - sum(one is not None and one is not Ellipsis for one in items)
     return [*items[:at], *[slice(None)] * rest, *items[at + 1 :]]
 

@@ -39,6 +39,7 @@ def wrap_decorator(decorator_func: Callable[..., Any]) -> Any:
 
     @ft.wraps(decorator_func)
     def decorate(function: Any) -> Any:
+        # Once for each function, not once for each call.
         decorated = decorator_func(function)
 
         @ft.wraps(function)

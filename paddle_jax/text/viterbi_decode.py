@@ -27,16 +27,19 @@ def _decode(
     steps = potentials.shape[1]
     last = lengths[:, None] - 1
     if bounded:
+        # By Paddle's rule the last tag is the beginning and the one before it the end.
         stop = transitions[-2]
     else:
         stop = jnp.zeros_like(transitions[0])
     alpha = potentials[:, 0] + (transitions[-1] if bounded else 0.0)
+    # Sequences of one step end at once.
     alpha = jnp.where(last == 0, alpha + stop, alpha)
 
     def forward(alpha: jax.Array, item: Any) -> tuple[Any, Any]:
         step, potential = item
         scores = alpha[:, :, None] + transitions
         new = scores.max(1) + potential + jnp.where(last == step, stop, 0.0)
+        # Beyond its end the scores of a sequence stay.
         return jnp.where(step <= last, new, alpha), scores.argmax(1)
 
     alpha, back = lax.scan(forward, alpha, (jnp.arange(1, steps), jnp.moveaxis(potentials[:, 1:], 1, 0)))
@@ -45,9 +48,11 @@ def _decode(
         step, came_from = item
         before = jnp.take_along_axis(came_from, tag[:, None], 1)[:, 0]
         inside = step <= last[:, 0]
+        # Behind the end the best last tag waits; the path has zeros there.
         return jnp.where(inside, before, tag), jnp.where(inside, tag, 0)
 
     first, rest = lax.scan(backward, alpha.argmax(1), (jnp.arange(1, steps), back), reverse=True)
+    # An empty sequence has no first tag either.
     paths = jnp.concatenate([jnp.where(last[:, 0] >= 0, first, 0)[None], rest]).T
     return alpha.max(1), paths.astype(jnp.int64)
 
@@ -107,6 +112,7 @@ def viterbi_decode(
         raise RuntimeError(
             f"viterbi_decode: potentials and transition_params are {kinds}; both must be float32 or float64"
         )
+    # The result is as long as the longest sequence, so its shape depends on numbers.
     counts = host_value(lengths, "viterbi_decode", "run it outside the compiled function")
     if counts.size:
         longest = int(counts.max())

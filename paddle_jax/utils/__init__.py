@@ -111,6 +111,7 @@ def _numbers(version: Any, what: Any) -> list[int]:
         raise ValueError(
             f"require_version: {what}: got {version!r}; it must be numbers with dots, such as '3.0.0'"
         )
+    # 2.3 stands for 2.3.0.0.
     return [int(n) for n in version.split(".")] + [0] * (4 - len(version.split(".")))
 
 

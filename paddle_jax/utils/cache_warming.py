@@ -38,12 +38,14 @@ def warm(argv: Sequence[str], run: Callable[[list[str]], Any]) -> int:
             file=sys.stderr,
         )
         return 2
+    # for processes that the script starts
     os.environ["FLAGS_deferred_min_repeats"] = _REPEATS
     # in the background, as later: a program compiled in the foreground has other options of XLA
     change_settings(min_repeats=int(_REPEATS))
     try:
         run(list(argv))
     except SystemExit as end:
+        # `sys.exit(0)` is a script's ordinary end.
         if end.code:
             raise
     finally:

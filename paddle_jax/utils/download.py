@@ -176,6 +176,7 @@ def _md5(path: Any) -> str:
 def _download_to(url: str, path: Any, md5sum: str | None) -> None:
     problem = None
     for attempt in range(DOWNLOAD_RETRY_LIMIT):
+        # At once, then after one second, then after two.
         time.sleep(attempt)
         try:
             return _fetch(url, path, md5sum)
@@ -194,6 +195,7 @@ def _fetch(url: str, path: Any, md5sum: str | None) -> None:
     from urllib.request import urlopen  # it loads ssl, which nothing else needs
 
     digest = hashlib.md5(usedforsecurity=False)
+    # It gets its name only when it is whole and has the right sum.
     with urlopen(url, timeout=_TIMEOUT) as answer, replace_file(path) as stream:
         length = answer.headers.get("Content-Length")
         expected = None if length is None else int(length)
@@ -204,6 +206,7 @@ def _fetch(url: str, path: Any, md5sum: str | None) -> None:
                 stream.write(block)
                 size += len(block)
                 progress.advance(len(block))
+        # A connection that breaks off looks like the end of the file.
         if expected is not None and size != expected:
             raise ValueError(f"got {size} of {expected} bytes")
         if md5sum not in (None, digest.hexdigest()):

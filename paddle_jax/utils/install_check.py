@@ -30,6 +30,7 @@ _STEPS = 5
 
 def _trained(place: CPUPlace) -> tuple[list[Any], float]:
     """(losses, seconds) of a few steps of training on a device: eager, then compiled."""
+    # A check must not change the random numbers of the program that calls it.
     before = get_rng_state()
     seed(0)
     try:
@@ -68,6 +69,7 @@ def _step_works(place: CPUPlace) -> tuple[bool, str]:
         losses, seconds = _trained(place)
     except Exception as error:
         return False, f"{place}: FAILED: {type(error).__name__}: {error}"
+    # Eager and compiled steps train the same network, so every one must improve on the one before.
     if not all(a > b for a, b in zip(losses[:-1], losses[1:], strict=True)):
         return (
             False,
@@ -156,6 +158,7 @@ def _memory(device: Any) -> str:
         return (
             f"{figures.get('bytes_in_use', 0) / 2**20:.0f} of {figures['bytes_limit'] / 2**20:.0f} MiB in use"
         )
+    # Only Linux has this file.
     with_memory = Path("/proc/meminfo")
     if device.platform != "cpu" or not with_memory.is_file():
         return "memory not known"

@@ -23,6 +23,7 @@ def flatten(nest: dict[str, Any]) -> list[Any]:
         >>> paddle.utils.flatten({"b": [1, 2], "a": (3, None)})
         [3, None, 1, 2]
     """
+    # None and objects of other classes are leaves too; JAX alone would leave out None.
     return jax.tree.leaves(nest, is_leaf=_is_leaf)
 
 

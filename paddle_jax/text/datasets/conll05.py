@@ -130,6 +130,7 @@ def propositions(
     """(words, verb, labels) of each verb of each sentence in two files of an archive."""
     for words, columns in _sentences(path, words_name, roles_name):
         if columns:
+            # The first column has the verbs, each further one the roles for one of them.
             verbs = [verb for verb in columns[0] if verb != "-"]
         else:
             verbs = []
@@ -148,6 +149,7 @@ def fields(
     """The nine lists of a sample, as the class says."""
     verb = labels.index("B-V")
     length = len(words)
+    # Two on each side: the verb's neighbours exist at the ends of a sentence too.
     padded = ["bos", "bos", *words, "eos", "eos"]
     near = [[word_dict.get(padded[verb + i], _RARE)] * length for i in range(5)]
     mark = [int(abs(i - verb) <= 2) for i in range(len(labels))]
@@ -170,6 +172,7 @@ def numbered_roles(path: str | PathLike[str]) -> dict[str, int]:
     names = list(
         dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-")))
     )
+    # By first appearance: the same numbers in every process.
     labels = [start + name for name in names for start in ("B-", "I-")]
     return {label: number for number, label in enumerate([*labels, "O"])}
 

@@ -61,6 +61,7 @@ class Imdb(Dataset):
         texts = {"pos": [], "neg": []}
         for name, content in members(self.data_file, _MEMBER.match):
             words = content.rstrip(b"\n\r").translate(None, string.punctuation.encode()).lower().split()
+            # Words are counted in both parts, so that training and testing have the same numbers.
             counts.update(words)
             part, kind = _MEMBER.match(name).groups()
             if part == self.mode:

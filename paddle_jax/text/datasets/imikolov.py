@@ -27,6 +27,7 @@ def counted(lines: Iterable[Any], counts: Any = None) -> Any:
     if counts is None:
         counts = collections.defaultdict(int)
     for line in lines:
+        # Each line has both ends, which makes them frequent words with numbers.
         for word in (*line.strip().split(), "<s>", "<e>"):
             counts[word] += 1
     return counts

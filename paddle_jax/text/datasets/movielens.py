@@ -103,9 +103,11 @@ def ratings_in(
     """(user, film, rating from -3 to 5) of those ratings that belong to the tests, or of the others."""
     with zipfile.ZipFile(path) as archive:
         ratings = _rows(archive, "ratings")
+    # By the seed alone: both parts are made apart and must not overlap.
     chosen = np.random.RandomState(seed).random_sample(len(ratings)) < test_ratio
     for i in np.flatnonzero(chosen == test):
         user, movie, rating, _ = ratings[i]
+        # 1 to 5 stars become -3 to 5.
         yield int(user), int(movie), float(rating) * 2 - 5.0
 
 

@@ -47,6 +47,7 @@ def ranked(counts: dict[Any, int], more_than: int) -> dict[Any, int]:
     """Numbers of the words that occur more often than that, the most frequent first, equally frequent ones
     by their letters."""
     kept = [(word, count) for word, count in counts.items() if count > more_than]
+    # Ties by bytes, the same on every machine.
     kept.sort(key=lambda pair: (-pair[1], pair[0] if isinstance(pair[0], bytes) else pair[0].encode()))
     numbers = {word: number for number, (word, _) in enumerate(kept)}
     numbers["<unk>"] = len(numbers)

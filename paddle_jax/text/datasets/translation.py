@@ -51,6 +51,7 @@ def numbered(
         source = _numbers(src_dict, [START, *words, END])
         target = _numbers(trg_dict, others)
         if longest is None or max(len(source), len(target)) <= longest:
+            # What a decoder reads, and what it should say next at each place.
             yield source, [start, *target], [*target, end]
 
 

@@ -26,6 +26,7 @@ def parts_of(
     divided by their range."""
     rows = np.fromfile(path, sep=" ").reshape(-1, columns)
     features = rows[:, :-1]
+    # By the means of all rows, before they are split, as Paddle does.
     rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))
     split = int(len(rows) * ratio)
     return rows[:split], rows[split:]

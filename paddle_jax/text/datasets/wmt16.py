@@ -35,6 +35,7 @@ def counted(sentences: Iterable[list[str]], size: int) -> dict[str, int]:
     """Numbers of the marks and of the most frequent words."""
     counts = collections.Counter(itertools.chain.from_iterable(sentences))
     frequent = sorted(counts, key=counts.__getitem__, reverse=True)
+    # Three numbers are those of the marks.
     kept = frequent if size < 3 else frequent[: size - 3]
     return {word: number for number, word in enumerate([START, END, UNKNOWN, *kept])}
 
