@@ -99,6 +99,7 @@ def report_of(traced: capture.Traced, target: Target, timeout: float | None = No
             lowered = traced.traced.lower(lowering_platforms=(target.platform,))
         module = mlir.module_to_bytecode(lowered.compiler_ir("stablehlo"))
         reply, text = compilers.compile_module(target, module, report.devices, timeout=timeout)
+    # An operation has no rule for the platform; JAX names the first one only.
     except NotImplementedError as error:
         _name_missing(report, traced)
         report.error = first_line(error)
@@ -111,6 +112,7 @@ def report_of(traced: capture.Traced, target: Target, timeout: float | None = No
 
 def _count_work(report: Report, traced: capture.Traced) -> None:
     """Counts operations."""
+    # XLA leaves out what nobody needs, so it is not counted either.
     jaxpr = work.live(traced.traced.jaxpr.jaxpr)
     products, others = work.operations(jaxpr, report.target.platform)
     report.products = {kind: count / report.devices for kind, count in products.items()}
@@ -163,6 +165,7 @@ def _wide(program: hlo.Program, lines: list[str]) -> list[tuple[str, str, str, i
     sizes: collections.Counter[tuple[str, str, str]] = collections.Counter()
     for instruction in program.wide_instructions():
         name, line = origin(instruction.op_name, lines)
+        # A tuple may have narrow parts in front.
         dtype = next(dtype for dtype in instruction.dtypes if dtype in hlo.WIDE)
         key = (dtype, name or instruction.opcode, line)
         counts[key] += 1

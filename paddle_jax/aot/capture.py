@@ -85,6 +85,7 @@ def trace(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
             f"compile: {static._name()} cannot be traced as a whole: {text} ({where})"
         ) from error
     finally:
+        # What a trace leaves behind is put back, also after an error.
         stand_ins.forget()
     return Traced(static._name(), traced, operands, lines, tensors)
 
@@ -148,6 +149,7 @@ def _without_spec(value: Any) -> Any:
 def _operand(tensor: Tensor) -> Any:
     """The shape, dtype and layout of what a Tensor holds."""
     array = to_jax_array(read_raw(tensor))
+    # An uncommitted array may go anywhere; its own device is no part of the program.
     sharding = array.sharding if array.committed else None
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=sharding)
 

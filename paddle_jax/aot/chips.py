@@ -121,6 +121,7 @@ def _tpu(
     name: str, title: str, memory: int, bandwidth: float, network: float, bf16: float, int8: float
 ) -> Chip:
     """A TPU of Google. Its matrix units multiply bfloat16: float32 takes six such products."""
+    # Six passes of bfloat16 give all digits of float32, three most of them.
     rates = {"bf16": bf16, "f16": bf16, "s8": int8, "f32": bf16 / 6, "tf32": bf16}
     source = f"https://docs.cloud.google.com/tpu/docs/{name}"
     return Chip(name, title, "tpu", memory << 30, bandwidth, network, rates, source)

@@ -48,6 +48,7 @@ def collectives(program: Program, ops: Sequence[str] = ()) -> list[Collective]:
     found: dict[tuple[str, int, str, str], Collective] = {}
     for name, times in program.reached():
         for instruction in program.computations[name].values():
+            # The two halves of an asynchronous instruction count once, at its start.
             kind = instruction.opcode.removesuffix("-start")
             if kind not in _KINDS:
                 continue
@@ -68,6 +69,7 @@ def collectives(program: Program, ops: Sequence[str] = ()) -> list[Collective]:
 def _received(kind: str, result: int, n: int) -> int:
     if n == 0:
         return result
+    # By rings: each of n devices receives n - 1 parts of the n, and for an all-reduce twice.
     share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1, "collective-permute": 1}.get(
         kind, (n - 1) / n
     )

@@ -39,6 +39,7 @@ class _Collector:
         self._tracing = False
 
     def __call__(self, kind: str, program: Any, arguments: Any) -> None:
+        # Tracing for the target compiles too; that is no part of the program.
         if self._tracing:
             return
         self._tracing = True

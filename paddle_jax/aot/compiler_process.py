@@ -78,6 +78,7 @@ class _Compiler:
         with mlir.make_ir_context():
             module = ir.Module.parse(body)
             client = devices[0].client
+            # The client of a CPU is a real one, which compiles only what it also loads.
             if self.platform == "cpu":
                 compiled = client.compile_and_load(module, _jax.DeviceList(tuple(devices)), options)
             else:
@@ -95,10 +96,12 @@ class _Compiler:
 
 def main(platform: str) -> None:
     """Answers requests until standard input ends."""
+    # Replies keep the standard output; whatever else is printed goes to the standard error.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print does not belong into the replies
     import jax
 
+    # As in the program: otherwise 64-bit numbers would be cut.
     jax.config.update("jax_enable_x64", True)
     compiler = _Compiler(platform)
     while (request := receive(sys.stdin.buffer)) is not None:

@@ -48,6 +48,7 @@ def module_path(name: str) -> str | None:
     """The folder of an installed package, found without importing it."""
     folders = search_path()
     for part in name.split("."):
+        # Importing a plugin would register it with the JAX of this process.
         spec = importlib.machinery.PathFinder.find_spec(part, folders)
         if spec is None or not spec.submodule_search_locations:
             return None
@@ -86,6 +87,7 @@ def _environment(platform: str) -> dict[str, str]:
         flags = [f"--xla_gpu_cuda_data_dir={module_path('nvidia.cuda_nvcc')}", "--xla_gpu_autotune_level=0"]
         environment["XLA_FLAGS"] = " ".join([*flags, *chosen])
     elif platform == "tpu":
+        # libtpu ends the process at flags of other platforms.
         environment["XLA_FLAGS"] = ""
         environment["TPU_SKIP_MDS_QUERY"] = "1"
         environment["ALLOW_MULTIPLE_LIBTPU_LOAD"] = "1"  # a running program may hold the lock of the library
@@ -105,6 +107,7 @@ class _Process:
     """
 
     def __init__(self, environment: dict[str, str], platform: str) -> None:
+        # A file, since nobody reads while the compiler runs: a pipe could fill up.
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         self.lock = threading.Lock()
         self.process = subprocess.Popen(
@@ -156,9 +159,11 @@ def _process_for(target: Target, devices: int) -> tuple[tuple[str, str], _Proces
     environment = _environment(target.platform)
     if target.platform == "cpu":
         environment["XLA_FLAGS"] += f" --xla_force_host_platform_device_count={devices}"
+    # XLA reads its flags once for each process.
     key = (target.platform, environment["XLA_FLAGS"])
     with _lock:
         process = _processes.get(key)
+        # A program that a compiler does not survive must not harm later ones.
         if process is None or process.process.poll() is not None:
             if process is not None:
                 process.stop()
@@ -193,6 +198,7 @@ def compile_module(
         found = process.request(header, module, timeout)
         if found is None:
             words = process.last_words()
+            # -9: killed, which only the timer does here.
             ended_by_timer = timeout is not None and process.process.wait() == -9
             process.stop()
             if ended_by_timer:

@@ -125,6 +125,7 @@ class Program:
 
     def reached(self) -> list[tuple[str, int]]:
         """(computation, how often it runs) of those that run by themselves."""
+        # The list grows while it is read: computations may call others.
         found = [(self.entry, 1)]
         for name, times in found:
             for instruction in self.computations.get(name, {}).values():
@@ -139,13 +140,16 @@ class Program:
     def _bytes_of(self, instruction: Instruction, siblings: dict[str, Instruction]) -> int:
         if instruction.opcode in _FREE or instruction.opcode in ("while", "conditional", "call"):
             return 0
+        # The instructions inside are counted, and the other half of a pair.
         if instruction.opcode == "async-start" or instruction.opcode.endswith("-done"):
             return 0
         if instruction.opcode in _SLICES:
+            # The piece is read and written, not the whole operand.
             return 2 * instruction.nbytes
         sizes = [siblings[name].nbytes if name in siblings else 0 for name in instruction.operands]
         result = instruction.nbytes
         if instruction.opcode == "dynamic-update-slice" and len(sizes) > 1:
+            # In place: only the new part is read and written.
             return 2 * sizes[1]
         if instruction.opcode == "fusion":
             return self._fusion_bytes(instruction, sizes)
@@ -170,7 +174,9 @@ class Program:
                 if instruction.opcode in _SLICES and place == 0:
                     part = min(part, instruction.nbytes)
                 if instruction.opcode == "dynamic-update-slice" and place == 0:
+                    # The operand is updated in place; the rest of it is not read.
                     part = 0
+                # Several instructions may use an operand; it is read from memory once.
                 read[number] = max(read.get(number, 0), part)
         root = next((each for each in inside.values() if each.is_root), None)
         written = fusion.nbytes
@@ -199,6 +205,7 @@ def top_level(shape: str) -> list[str]:
     parts = [""]
     depth = 0
     for character in shape.strip()[1:-1]:
+        # Shapes and layouts have commas of their own.
         depth += (character in "([{") - (character in ")]}")
         if character == "," and depth == 0:
             parts.append("")

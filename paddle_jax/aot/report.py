@@ -70,6 +70,7 @@ class Report:
     @property
     def peak(self) -> int:
         """Bytes that a device needs at most."""
+        # Results that take the place of donated arguments need no memory of their own.
         return self.arguments + self.results - self.shared + self.temporaries + self.code
 
     @property
@@ -123,6 +124,7 @@ class Report:
         if not parts or not faster or "f32" not in self.products:
             return 0.0
         products = parts["products"] + self.products["f32"] * (1 / faster - 1 / rates["f32"])
+        # Where memory is the limit faster products save nothing.
         return max(parts["products"], parts["memory"]) - max(products, parts["memory"])
 
     def _lines(self) -> list[str]:

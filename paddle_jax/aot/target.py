@@ -49,6 +49,7 @@ def parse(text: str) -> Target:
     try:
         lengths = [int(length) for length in arrangement.split("x")] if arrangement else [1]
     except ValueError:
+        # It is no number; the next check says so.
         lengths = [0]
     if min(lengths) < 1:
         raise ValueError(f"compile: target: got {text!r}; after the colon comes a number; {_EXAMPLES}")
@@ -64,6 +65,7 @@ def parse(text: str) -> Target:
 
 def _tpu_topology(text: str, chip: Chip, lengths: list[int]) -> dict[str, Any]:
     """What JAX wants to know of TPUs."""
+    # v5p has links in three directions, the others in two.
     dimensions = 3 if chip.name == "v5p" else 2
     if len(lengths) == 1 and lengths[0] > 1:
         lengths = _near_square(lengths[0], dimensions)
@@ -77,6 +79,7 @@ def _tpu_topology(text: str, chip: Chip, lengths: list[int]) -> dict[str, Any]:
         )
     topology = {"topology_name": f"{chip.name}:{'x'.join(map(str, lengths))}"}
     if not several:
+        # One chip alone is less than a whole host.
         topology["chips_per_host_bounds"] = [1, 1, 1]
     return topology
 
@@ -86,6 +89,7 @@ def _near_square(count: int, dimensions: int) -> list[int]:
     lengths = []
     for left in range(dimensions, 1, -1):
         root = round(count ** (1 / left))
+        # The largest divisor not above the root; the other lengths share what is left.
         length = max(n for n in range(1, root + 1) if count % n == 0)
         lengths.append(length)
         count //= length

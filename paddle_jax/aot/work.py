@@ -54,6 +54,7 @@ def inner_jaxprs(equation: Any) -> Iterator[Any]:
     """The jaxprs in the parameters of an equation."""
     for value in equation.params.values():
         for each in value if isinstance(value, tuple | list) else (value,):
+            # A ClosedJaxpr, or a Jaxpr as it is.
             inner = getattr(each, "jaxpr", each)
             if hasattr(inner, "eqns"):
                 yield inner
@@ -91,6 +92,7 @@ def operations(jaxpr: Any, platform: str) -> tuple[dict[str, float], float]:
                 times * 2.0 * math.prod(shapes.out) * math.prod(shapes.weight[1:])
             )
         elif not any(True for _ in inner_jaxprs(equation)):
+            # One operation for each number of a result.
             others += times * sum(getattr(v.aval, "size", 0) for v in equation.outvars)
     return dict(products), others
 
@@ -101,6 +103,7 @@ def _kind(equation: Any, platform: str) -> str:
     if dtype != "f32":
         return dtype
     precision = equation.params.get("precision", jax.lax.Precision.HIGHEST)
+    # One for each operand; the first one decides.
     if isinstance(precision, tuple):
         precision = precision[0]
     name = getattr(precision, "name", precision) or "DEFAULT"  # attention has the name itself

@@ -37,12 +37,14 @@ class ProxyModule(types.ModuleType):
         self._twin = twin
 
     def __getattr__(self, name: str) -> Any:
+        # Names that behave as in PyTorch go before those of Paddle.
         if name in getattr(self._twin, "__all__", ()):
             value = getattr(self._twin, name, None)
         else:
             value = getattr(self._real, name)
         if isinstance(value, types.ModuleType) and value.__name__ == f"{self._real.__name__}.{name}":
             value = ProxyModule(f"{self.__name__}.{name}")
+        # From now on it is found without `__getattr__`.
         setattr(self, name, value)
         return value
 
@@ -84,8 +86,10 @@ class _Import:
             module = _member(module, part)
         for part in fromlist or ():
             if part != "*" and not hasattr(module, part):
+                # `from` may name a submodule; for any other name Python itself raises ImportError.
                 with contextlib.suppress(ModuleNotFoundError):
                     _member(module, part)
+        # `import torch.nn` binds `torch`.
         if fromlist:
             return module
         return self.top
@@ -131,6 +135,7 @@ def enable_compat(
         >>> import torch
         >>> torch.nn.Linear(2, 3).weight.shape
         paddle.Size([3, 2])
+        # Not one proxy on top of another.
         >>> paddle.disable_compat()
     """
     if backend != "torch":

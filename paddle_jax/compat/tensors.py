@@ -244,6 +244,7 @@ def sort(
         [2, 0, 1]
     """
     dim = number("sort", dim, "dim")
+    # Always stable; PyTorch allows any order where `stable` is not asked for.
     indices = argsort(input, dim, descending, True)
     return _filled("sort", out, SortRetType(*_take_along(input, indices, dim, True)))
 
@@ -308,6 +309,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
     elif isinstance(given, int):
         if given <= 0:
             raise AssertionError(f"split: split_size_or_sections: got {given}; it must be > 0")
+        # What is left over makes a last, shorter part.
         lengths = [given] * (size // given) + [size % given] * (size % given > 0)
     else:
         raise TypeError(
@@ -335,6 +337,7 @@ def equal(input: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
             raise AttributeError(f"equal: {name}: got {type(value).__name__}; it must be a Tensor")
     if list(input.shape) != list(other.shape):
         return False
+    # PyTorch compares numbers, whatever their dtypes are.
     common = jnp.promote_types(numpy_dtype(input), numpy_dtype(other))
     return bool(cast(input, common).equal(cast(other, common)).all())
 
@@ -356,6 +359,7 @@ def slogdet(x: Tensor, out: Any = None) -> Any:
     both = stacked_slogdet(x)
     logarithm = both[1]
     if both.is_complex():
+        # The logarithm of an absolute value is real, also where both parts share a complex Tensor.
         logarithm = logarithm.real()
     return _filled("slogdet", out, SlogdetResult(both[0], logarithm))
 

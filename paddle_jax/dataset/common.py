@@ -129,6 +129,7 @@ def cluster_files_reader(
         if not callable(loader):
             raise TypeError(f"cluster_files_reader: loader: got {loader!r}; give a function of a file")
         files = sorted(glob.glob(files_pattern))  # noqa: PTH207 - a Path's own pattern must not be absolute
+        # By turns, so that each process gets about as many files.
         for path in (path for number, path in enumerate(files) if number % trainer_count == trainer_id):
             with Path(path).open("rb" if loader in (_unpickled, pickle.load) else "r") as file:
                 samples = loader(file)

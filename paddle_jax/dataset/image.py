@@ -37,6 +37,7 @@ def batch_images_from_tar(
     """
     folder = Path(f"{data_file}_batch") / f"{dataset_name}_{os.getpid()}"
     listed = f"{folder}.txt"
+    # An earlier call of this process has written it.
     if folder.exists():
         return listed
     folder.mkdir(parents=True)

@@ -43,6 +43,7 @@ def reader_creator(pos_pattern: Any, neg_pattern: Any, word_idx: dict[str, Any])
         KeyError: there is no "<unk>".
     """
     rare = word_idx["<unk>"]
+    # Read once; each pass over the reader gives them again.
     reviews = [
         ([word_idx.get(word, rare) for word in words], label)
         for label, pattern in enumerate((pos_pattern, neg_pattern))

@@ -111,6 +111,7 @@ def _archive() -> str:
 
 def _catalogue() -> Catalogue:
     path = _archive()
+    # A file that has changed is read again.
     return _cached_catalogue(path, Path(path).stat().st_mtime_ns)
 
 

@@ -28,6 +28,7 @@ def _segments(name: str, data: Sequence[Any] | Tensor, segment_ids: Tensor, how:
             f"{name}: segment_ids: got {len(ids)} numbers for data of shape "
             f"{list(data.shape)}; give one per row"
         )
+    # The last number tells how many rows there are.
     if np.any(ids[1:] < ids[:-1]):
         raise ArgumentError(
             f"{name}: segment_ids: they must be sorted, but a number is smaller than the one before it"

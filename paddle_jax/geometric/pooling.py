@@ -33,6 +33,7 @@ def pooled(x: jax.Array, index: jax.Array, count: Any, how: str) -> jax.Array:
             -1, *[1] * (x.ndim - 1)
         )
         total = jax.ops.segment_sum(x, index, count)
+        # Rows that nothing belongs to are 0 and stay so.
         sizes = jnp.maximum(sizes, 1)
         if jnp.issubdtype(x.dtype, jnp.integer):
             return total // sizes.astype(x.dtype)
@@ -43,6 +44,7 @@ def pooled(x: jax.Array, index: jax.Array, count: Any, how: str) -> jax.Array:
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
 def _extremes(x: jax.Array, index: jax.Array, count: int, how: str) -> jax.Array:
     found = (jax.ops.segment_max if how == "max" else jax.ops.segment_min)(x, index, count)
+    # Rows that nothing belongs to would be infinite.
     filled = jnp.zeros(count, bool).at[index].set(True)
     return jnp.where(filled.reshape(-1, *[1] * (x.ndim - 1)), found, 0)
 
@@ -51,6 +53,7 @@ def _extremes(x: jax.Array, index: jax.Array, count: int, how: str) -> jax.Array
 def _(count: int, how: str, primals: Sequence[jax.Array], tangents: Sequence[jax.Array]) -> tuple[Any, Any]:
     x, index = primals
     best = _extremes(x, index, count, how)
+    # Each of several equal extremes gets the whole gradient, as in Paddle.
     chosen = lax.stop_gradient(x) == lax.stop_gradient(best)[index]
     return best, jax.ops.segment_sum(jnp.where(chosen, tangents[0], 0), index, count)
 

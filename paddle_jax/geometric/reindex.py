@@ -93,6 +93,7 @@ def reindex_heter_graph(
     for around, counts in zip(neighbors, count, strict=True):
         need_numbers("reindex_graph", x=x, neighbors=around)
         (sizes,) = host("reindex_graph", count=counts)
+        # Counts of several kinds of edges may stand behind each other.
         kinds, rest = divmod(len(sizes), max(x.size, 1))
         if sizes.dtype != np.int32 or rest or not kinds and x.size or sizes.sum() != around.size:
             raise ArgumentError(
@@ -103,6 +104,7 @@ def reindex_heter_graph(
         targets.append(np.repeat(np.tile(np.arange(x.size), kinds), sizes))
     nodes, *around = host("reindex_graph", x=x, **{f"neighbors{i}": n for i, n in enumerate(neighbors)})
     everything = np.concatenate([nodes, *around])
+    # Sorted by NumPy; the places of first appearance give the order asked for.
     names, first, inverse = np.unique(everything, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     place = np.empty(len(names), np.int64)

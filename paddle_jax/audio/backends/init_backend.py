@@ -37,6 +37,7 @@ def get_current_backend() -> str:
         'wave_backend'
     """
     load = _FRONTS[-1].load
+    # A program may have put a function of its own there.
     return next((name for name, module in _BACKENDS.items() if load is module.load), "wave_backend")
 
 

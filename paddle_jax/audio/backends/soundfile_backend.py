@@ -100,6 +100,7 @@ def load(
             kind = "float32"
         else:
             kind = _WHOLE.get(file.subtype, "float32")
+        # Beyond the end there is nothing to read, which is no error.
         file.seek(min(frame_offset, file.frames))
         samples = file.read(num_frames, dtype=kind, always_2d=True)
         return to_tensor(np.ascontiguousarray(samples.T if channels_first else samples)), file.samplerate

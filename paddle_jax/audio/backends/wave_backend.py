@@ -78,6 +78,7 @@ def load(
             )
         samples = np.frombuffer(file.readframes(count), _TYPES[width]).reshape(-1, channels).astype("float64")
     if width == 1:
+        # Bytes have no sign in WAV files; 128 is silence.
         samples = samples - 128.0
     if normalize:
         samples = samples / 2.0 ** (8 * width - 1)
@@ -115,6 +116,7 @@ def save(
         raise ValueError(f"audio.save: bits_per_sample: got {bits_per_sample}; only 16 is supported")
     values = src.numpy().T if channels_first else src.numpy()
     if values.dtype.kind == "f":
+        # 1.0 itself is one too large for 16 bits.
         values = np.clip(values.astype("float64") * 2.0**15, -(2**15), 2**15 - 1)
     elif values.dtype != np.int16:
         raise ValueError(f"audio.save: src: got {values.dtype}; it must be a floating-point dtype or int16")

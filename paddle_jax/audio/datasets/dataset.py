@@ -75,6 +75,7 @@ class AudioClassificationDataset(Dataset):
             sound = sound.squeeze(0)
         layer = feat_funcs[self.feat_type]
         if layer is not None:
+            # Only mel bands need to know hertz.
             rate = {} if layer is Spectrogram else {"sr": self.sample_rate}
             sound = layer(**rate, **self.feat_config)(sound.unsqueeze(0)).squeeze(0)
         return sound, self.labels[idx]

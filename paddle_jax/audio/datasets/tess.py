@@ -73,6 +73,7 @@ class TESS(AudioClassificationDataset):
 
     def _get_data(self, mode: str, n_folds: int, split: int) -> tuple[list[str], list[int]]:
         folder = home(self.archive, self.audio_path) / self.audio_path
+        # Folds follow from places, so the order must not depend on the file system.
         files = sorted(
             str(Path(root) / name)
             for root, _, names in os.walk(folder)

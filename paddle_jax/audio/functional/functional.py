@@ -157,10 +157,12 @@ def compute_fbank_matrix(
         paddle.Size([4, 9])
     """
     edges = _mels(n_mels + 2, f_min, sr / 2 if f_max is None else f_max, htk)
+    # [edges, bins]: how far each edge lies above each bin.
     away = edges[:, None] - np.linspace(0, sr / 2, 1 + n_fft // 2)[None]
     widths = np.diff(edges)[:, None]
     weights = np.maximum(0.0, np.minimum(-away[:-2] / widths[:-1], away[2:] / widths[1:])) + 0.0  # no -0.0
     if norm == "slaney":
+        # Each triangle gets the area one, so that wide bands do not weigh more.
         weights *= (2.0 / (edges[2:] - edges[:-2]))[:, None]
     elif isinstance(norm, int | float):
         weights /= np.maximum(np.linalg.norm(weights, norm, axis=-1, keepdims=True), 1e-12)
@@ -193,6 +195,7 @@ def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_
         return decibels
     if top_db < 0:
         raise Exception(f"power_to_db: top_db: got {top_db}; it may not be negative")
+    # The lowest ones are those of silence, and mean nothing.
     return maximum(decibels, decibels.max() - float(top_db))
 
 
@@ -216,6 +219,7 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | float = "ortho", dtype: DTy
         raise AssertionError(f"create_dct: norm: got {norm!r}; it must be 'ortho' or None")
     matrix = 2.0 * np.cos(math.pi / n_mels * (np.arange(n_mels)[:, None] + 0.5) * np.arange(n_mfcc)[None])
     if norm == "ortho":
+        # Columns of length one; the first would otherwise be longer.
         matrix *= math.sqrt(0.5 / n_mels)
         matrix[:, 0] *= math.sqrt(0.5)
     return _as_tensor(matrix, dtype)

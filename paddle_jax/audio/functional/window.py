@@ -83,6 +83,7 @@ def get_window(
     if not jnp.issubdtype(dtypes.convert(dtype).np, jnp.floating):
         raise TypeError(f"get_window: dtype: got {dtype}; it must be a floating-point dtype")
     try:
+        # For spectra a window is periodic: its last value would be the first of the next.
         values = getattr(windows, name)(win_length, *parameters, sym=not fftbins)
     except TypeError as error:
         raise TypeError(

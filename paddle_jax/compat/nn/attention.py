@@ -100,6 +100,7 @@ class MultiheadAttention(Layer):
                 return self.create_parameter(shape, None, dtype, is_bias, initializer, device)
             return None
 
+        # As PyTorch: one parameter for all three where their widths agree, which state dicts show.
         packed = self.kdim == self.vdim == embed_dim
         self.in_proj_weight: Tensor | None = parameter(packed, [3 * embed_dim, embed_dim], XavierUniform())
         self.in_proj_bias: Tensor | None = parameter(packed and bias, [3 * embed_dim], Constant(0.0), True)
@@ -179,9 +180,11 @@ class MultiheadAttention(Layer):
         if len(parts) == 1:
             mask = parts[0]
         else:
+            # The sum of two most negative numbers would be minus infinity.
             mask = (parts[0] + parts[1]).clip(_least(dtype))
         extra = self.add_bias_kv + self.add_zero_attn
         if extra:
+            # The added keys may always be seen.
             return concat([mask, zeros([*mask.shape[:-1], extra], mask.dtype)], -1)
         return mask
 

@@ -62,6 +62,7 @@ class Linear(Layer):
             )
 
     def _initializer(self) -> Uniform:
+        # A layer without inputs has no weights to draw.
         if self.in_features > 0:
             bound = 1 / math.sqrt(self.in_features)
         else:
