@@ -22,6 +22,7 @@ from paddle_jax.framework.model_files.plain_values import shape_along
 from paddle_jax.framework.model_files.records import lowering_of, parse_record
 from paddle_jax.onnx.element_rules import RULES as ELEMENT_RULES
 from paddle_jax.onnx.moving_rules import RULES as MOVING_RULES
+from paddle_jax.onnx.running_rules import RULES as RUNNING_RULES
 from paddle_jax.onnx.selection_rules import RULES as SELECTION_RULES
 
 if TYPE_CHECKING:
@@ -257,6 +258,7 @@ RULES = {
     **ELEMENT_RULES,
     **MOVING_RULES,
     **SELECTION_RULES,
+    **RUNNING_RULES,
     "masked_fill": lambda g, op, x, mask, value: g.node("Where", [mask, value, x]),
     "linspace": _linspace,
     "log2": _logarithm(2),

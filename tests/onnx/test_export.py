@@ -1,6 +1,7 @@
 """paddle.onnx.export: what onnxruntime computes from the file is what the network computes, at two sizes."""
 
 import builtins
+import math
 import warnings
 
 import numpy as np
@@ -156,6 +157,17 @@ MOVED = [
     (lambda P, F, x: F.affine_grid(x, [x.shape[0], 1, 2, 1, 3], False), [None, 3, 4]),
     (lambda P, F, x: F.scaled_dot_product_attention(x, x, x, is_causal=True), [None, None, 2, 4]),
     (lambda P, F, x: P.full_like(x, x.shape[1] / 2), [None, None]),
+    (lambda P, F, x: P.cumprod(x, 1), [None, None, None]),
+    (lambda P, F, x: P.cumprod((x * 2).astype("int64"), -1), [None, None]),
+    (lambda P, F, x: P.logcumsumexp(x, 0), [None, None]),
+    (lambda P, F, x: P.logcumsumexp(x * 99), [None, None]),
+    (lambda P, F, x: P.cummax(x, 1)[0], [None, None, None]),
+    (lambda P, F, x: P.cummin((x * 2).astype("int64"), -1, "int32")[1], [None, None]),
+    (lambda P, F, x: P.median(x, 1), [None, None, None]),
+    (lambda P, F, x: P.median(x, -1, True, "min")[1], [None, None]),
+    (lambda P, F, x: P.nanmedian(P.where(x > 0.5, P.full_like(x, math.nan), x), [0, 2]), [None, None, None]),
+    (lambda P, F, x: F.unfold(x, 2, 1, 1), [None, None, None, None]),
+    (lambda P, F, x: F.unfold(x, [2, 1], [1, 2], [1, 0], [2, 1]), [None, 4, None, None]),
     (lambda P, F, x: P.vision.ops.nms(P.concat([x[:, :2], x[:, :2] + x[:, 2:].exp()], 1), 0.2), [None, 4]),
 ]
 
@@ -172,6 +184,44 @@ def test_moved_elements(oracle, tmp_path, case):
         (got,) = run(tmp_path / "m.onnx", x)
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (4, 3)])
+def test_running_values_of_few_elements(tmp_path, shape):
+    x = example("float32", shape)
+    x[1:3, 1:] = math.nan
+
+    def running(x):
+        return ours.cumprod(x, 0), ours.cummax(x, 0)[0], ours.cummin(x, 1)[0], ours.median(x, 0)
+
+    ours.onnx.export(running, str(tmp_path / "m"), input_spec=[Spec([None, None])])
+    middle = np.median(x, 0) if len(x) else np.full(shape[1], math.nan, "float32")
+    extremes = np.maximum.accumulate(x, 0), np.minimum.accumulate(x, 1)
+    for got, want in zip(run(tmp_path / "m.onnx", x), (np.cumprod(x, 0), *extremes, middle), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_random_numbers(tmp_path):
+    """Drawn again in each run, of the shape and in the range that was asked for."""
+
+    def drawn(x):
+        n = x.shape[0]
+        numbers = ours.normal(3.0, 0.5, [n, 2]), ours.uniform([n], min=-2.0, max=1.0)
+        return *numbers, ours.randint(2, 5, [n], "int32"), ours.bernoulli(ours.full_like(x, 0.25))
+
+    ours.onnx.export(drawn, str(tmp_path / "m"), input_spec=[Spec([None, 1])])
+    x = np.zeros([4000, 1], "float32")
+    model = session(tmp_path / "m.onnx")
+    feed = {model.get_inputs()[0].name: x}
+    normal, uniform, whole, bits = first = model.run(None, feed)
+    assert [one.shape for one in first] == [(4000, 2), (4000,), (4000,), (4000, 1)]
+    np.testing.assert_allclose([normal.mean(), normal.std()], [3, 0.5], atol=0.05)
+    np.testing.assert_allclose([uniform.min(), uniform.mean(), uniform.max()], [-2, -0.5, 1], atol=0.1)
+    assert (whole.dtype, np.unique(whole).tolist()) == (np.int32, [2, 3, 4])
+    assert np.unique(bits).tolist() == [0, 1]
+    np.testing.assert_allclose(bits.mean(), 0.25, atol=0.05)
+    for one, other in zip(first, model.run(None, feed), strict=True):
+        assert (one != other).any()
 
 
 @pytest.mark.parametrize("shape", [[1, 1, 1, 28], [1, 1, None, None]])

@@ -1,0 +1,285 @@
+"""ONNX forms of running products and extremes, medians, windows as columns, and random numbers.
+
+Lengths may be open, so they are read from the operands while the file runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_jax.framework.model_files.records import NotInOnnx
+from paddle_jax.onnx.moving_rules import length, steps
+
+if TYPE_CHECKING:
+    from paddle_jax.onnx.graph import Graph
+
+_UNIFORM = "float64"  # in which whole numbers are drawn
+
+
+def _without_axis(g: Graph, x: str, axis: int, ndim: int) -> str:
+    """The shape of x without an axis."""
+    return g.node("Gather", [g.node("Shape", [x]), g.ints([i for i in range(ndim) if i != axis])])
+
+
+def _longer(g: Graph, x: str, ndim: int, dtype: str) -> str:
+    """x with one more element along each axis: onnxruntime's `Scan` takes no axis without elements."""
+    return g.node("Pad", [x, g.ints([0] * ndim + [1] * ndim), g.number(0, dtype)])
+
+
+def _cut(g: Graph, found: Sequence[str], x: str, ndim: int) -> list[str]:
+    """The part of results that belongs to x."""
+    return [g.node("Slice", [one, g.ints([0] * ndim), g.node("Shape", [x])]) for one in found]
+
+
+def _scan(
+    g: Graph,
+    x: str,
+    axis: int,
+    states: Sequence[tuple[str, str]],
+    step: Callable[..., tuple[Sequence[str], Sequence[str]]],
+    dtype: str,
+    result_dtypes: Sequence[str],
+) -> list[str]:
+    """What `step` gives for each element along an axis, after the elements before it.
+
+    Args:
+        g: graph.
+        x: name of the operand.
+        axis: int, from 0.
+        states: (name of the first value, dtype) of what is carried.
+        step: function of the names of the states and of the element, which gives the names of the new states
+            and of the results.
+        dtype: that of x.
+        result_dtypes: those of the results.
+    """
+    outer = g.nodes
+    g.nodes = []
+    names = [g.name() for _ in states]
+    item = g.name()
+    carried, results = step(names, item)
+    # Each result of the body has a name of its own.
+    ends = [g.node("Identity", [name]) for name in (*carried, *results)]
+    nodes = g.nodes
+    g.nodes = outer
+    dtypes = [dtype for _, dtype in states]
+    info = g.onnx.helper.make_tensor_value_info
+    inputs = [
+        info(name, g.dtype(one), None) for name, one in zip([*names, item], [*dtypes, dtype], strict=True)
+    ]
+    outputs = [
+        info(name, g.dtype(one), None) for name, one in zip(ends, [*dtypes, *result_dtypes], strict=True)
+    ]
+    body = g.onnx.helper.make_graph(nodes, g.name(), inputs, outputs)
+    found = g.node(
+        "Scan",
+        [*[name for name, _ in states], x],
+        len(ends),
+        body=body,
+        num_scan_inputs=1,
+        scan_input_axes=[axis],
+        scan_output_axes=[axis] * len(results),
+    )
+    return found[len(states) :]
+
+
+def _check_plain(op: Any) -> None:
+    if op.exclusive or op.reverse:
+        raise NotInOnnx("sums and products from behind, or without the element")
+
+
+def _cumprod(g: Graph, op: Any, x: str) -> str:
+    _check_plain(op)
+    axis = op.dim % op.ndim()
+    kind = op.kind()
+    longer = _longer(g, x, op.ndim(), kind)
+    one = g.node("Expand", [g.number(1, kind), _without_axis(g, longer, axis, op.ndim())])
+
+    def step(states: list[str], item: str) -> tuple[Sequence[str], Sequence[str]]:
+        product = g.node("Mul", [*states, item])
+        return [product], [product]
+
+    found = _scan(g, longer, axis, [(one, kind)], step, kind, [kind])
+    return _cut(g, found, x, op.ndim())[0]
+
+
+def _logcumsumexp(g: Graph, op: Any, x: str) -> str:
+    _check_plain(op)
+    kind = op.kind()
+    ndim = op.ndim()
+    if op.flatten:
+        x = g.node("Reshape", [x, g.ints([-1])])
+        ndim = 1
+    axis = 0 if op.flatten else op.axis % ndim
+    longer = _longer(g, x, ndim, kind)
+    shape = _without_axis(g, longer, axis, ndim)
+    # The largest exponent so far, and the sum of the others below it.
+    largest = g.node("Expand", [g.number(-math.inf, kind), shape])
+    total = g.node("Expand", [g.number(0, kind), shape])
+
+    def step(states: list[str], item: str) -> tuple[Sequence[str], Sequence[str]]:
+        before, total = states
+        after = g.node("Max", [before, item])
+        # Infinity minus infinity is NaN.
+        is_finite = g.node("Less", [g.node("Abs", [after]), g.number(math.inf, kind)])
+        base = g.node("Where", [is_finite, after, g.number(0, kind)])
+        scaled = g.node("Mul", [total, g.node("Exp", [g.node("Sub", [before, base])])])
+        added = g.node("Exp", [g.node("Sub", [item, base])])
+        # Without any exponent so far there is nothing to scale.
+        is_first = g.node("Equal", [before, g.number(-math.inf, kind)])
+        total = g.node("Add", [g.node("Where", [is_first, g.number(0, kind), scaled]), added])
+        return [after, total], [g.node("Add", [base, g.node("Log", [total])])]
+
+    found = _scan(g, longer, axis, [(largest, kind), (total, kind)], step, kind, [kind])
+    return _cut(g, found, x, ndim)[0]
+
+
+def _extreme(comparison: str) -> Callable[..., list[str]]:
+    """`cummax` or `cummin`: values and where they are. comparison: of an element that is not taken."""
+
+    def rule(g: Graph, op: Any, x: str) -> list[str]:
+        kind = op.kind()
+        axis = op.axis % op.ndim()
+        longer = _longer(g, x, op.ndim(), kind)
+        shape = _without_axis(g, longer, axis, op.ndim())
+        value = g.node("Expand", [g.number(0, kind), shape])
+        place = g.node("Expand", [g.number(0, op.dtype), shape])
+
+        def step(states: list[str], item: str) -> tuple[Sequence[str], Sequence[str]]:
+            value, place, count = states
+            is_worse = g.node(comparison, [item, value])
+            # NaN stays, and is taken as no comparison with it holds.
+            if np.dtype(kind).kind == "f":
+                is_number = g.node("Not", [g.node("IsNaN", [item])])
+                stays = g.node("And", [g.node("IsNaN", [value]), is_number])
+                is_worse = g.node("Or", [is_worse, stays])
+            is_first = g.node("Equal", [count, g.number(0, op.dtype)])
+            is_taken = g.node("Or", [is_first, g.node("Not", [is_worse])])
+            value = g.node("Where", [is_taken, item, value])
+            place = g.node("Where", [is_taken, count, place])
+            return [value, place, g.node("Add", [count, g.number(1, op.dtype)])], [value, place]
+
+        states = [(value, kind), (place, op.dtype), (g.number(0, op.dtype), op.dtype)]
+        return _cut(g, _scan(g, longer, axis, states, step, kind, [kind, op.dtype]), x, op.ndim())
+
+    return rule
+
+
+def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
+    """Values, and where the lower of the two middle ones is."""
+
+    def rule(g: Graph, op: Any, x: str) -> list[str | None]:
+        ndim = op.ndim()
+        axes = sorted(axis % ndim for axis in op.axis) or list(range(ndim))
+        kept = [axis for axis in range(ndim) if axis not in axes]
+        kind = op.out[0]
+        rows = g.node("Transpose", [x], perm=[*kept, *axes]) if ndim else x
+        shape = g.node("Gather", [g.node("Shape", [x]), g.ints(kept)])
+        count = g.node("ReduceProd", [g.node("Gather", [g.node("Shape", [x]), g.ints(axes)])], keepdims=1)
+        rows = g.node("Reshape", [rows, g.node("Concat", [shape, count], axis=0)], allowzero=1)
+        rows = g.cast(rows, kind)
+        is_nan = g.node("IsNaN", [rows])
+        nans = g.node("ReduceSum", [g.cast(is_nan, "int64"), g.ints([-1])], keepdims=1)
+        # NaN comes behind all numbers.
+        rows = g.node("Where", [is_nan, g.number(math.inf, kind), rows])
+        # One more at the end, as onnxruntime gathers nothing from an axis without elements.
+        after = g.ints([0] * (2 * len(kept) + 1) + [1])
+        rows = g.node("Pad", [rows, after, g.number(math.inf, kind)])
+        ordered, places = g.node("TopK", [rows, g.node("Shape", [rows], start=-1)], 2, axis=-1, largest=0)
+        number = g.node("Sub", [count, nans])
+        zero, one, two = (g.ints([n]) for n in (0, 1, 2))
+        low = g.node("Max", [g.node("Div", [g.node("Sub", [number, one]), two]), zero])
+        value = g.node("GatherElements", [ordered, low], axis=-1)
+        if op.mode == "avg":
+            high = g.node("Div", [number, two])
+            other = g.node("GatherElements", [ordered, high], axis=-1)
+            value = g.node("Div", [g.node("Add", [value, other]), g.number(2, kind)])
+        is_bad = g.node("Less", [number, one])
+        # One NaN is enough.
+        if not ignores_nan:
+            is_bad = g.node("Or", [is_bad, g.node("Less", [zero, nans])])
+        value = g.node("Where", [is_bad, g.number(math.nan, kind), value])
+        place = None
+        if op.mode == "min":
+            place = g.node("GatherElements", [places, low], axis=-1)
+            first = g.node("ArgMax", [g.cast(is_nan, "int32")], axis=-1)
+            place = g.node("Where", [is_bad, first, place])
+        full = g.node("Shape", [x])
+        if op.keepdim:
+            ones = g.node("Expand", [one, g.ints([len(axes)])])
+            shape = g.node("ScatterElements", [full, g.ints(axes), ones])
+        return [one and g.node("Reshape", [one, shape], allowzero=1) for one in (value, place)]
+
+    return rule
+
+
+def _window_places(g: Graph, size: str, kernel: int, stride: int, dilation: int) -> tuple[str, str]:
+    """(positions [kernel, windows] along an axis, the number of windows)."""
+    room = g.node("Sub", [size, g.ints([dilation * (kernel - 1) + 1])])
+    windows = g.node("Add", [g.node("Div", [room, g.ints([stride])]), g.ints([1])])
+    starts = g.node("Mul", [steps(g, windows), g.ints([stride])])
+    offsets = g.ints([[dilation * k] for k in range(kernel)])
+    return g.node("Add", [offsets, g.node("Unsqueeze", [starts, g.ints([0])])]), windows
+
+
+def _unfold(g: Graph, op: Any, x: str) -> str:
+    (height, width), (top, left, bottom, right) = op.kernel_sizes, op.paddings
+    pads = g.ints([0, 0, top, left, 0, 0, bottom, right])
+    padded = g.node("Pad", [x, pads, g.number(0, op.kind())])
+    rows, down = _window_places(g, length(g, padded, 2), height, op.strides[0], op.dilations[0])
+    columns, across = _window_places(g, length(g, padded, 3), width, op.strides[1], op.dilations[1])
+    # [N, C, height, down, width, across]
+    found = g.node("Gather", [g.node("Gather", [padded, rows], axis=2), columns], axis=4)
+    found = g.node("Transpose", [found], perm=[0, 1, 2, 4, 3, 5])
+    channels = g.node("Mul", [length(g, x, 1), g.ints([height * width])])
+    shape = g.node("Concat", [length(g, x, 0), channels, g.node("Mul", [down, across])], axis=0)
+    return g.node("Reshape", [found, shape], allowzero=1)
+
+
+def _zeros(g: Graph, shape: Any, dtype: str) -> str:
+    """Zeros, whose shape is that of the numbers that are drawn."""
+    return g.node("Expand", [g.number(0, dtype), g.int_list(shape)])
+
+
+def _gaussian(g: Graph, op: Any, shape: Any) -> str:
+    like = _zeros(g, shape, op.dtype)
+    return g.node("RandomNormalLike", [like], mean=float(op.mean), scale=float(op.std))
+
+
+def _uniform(g: Graph, op: Any, shape: Any, low: str, high: str) -> str:
+    share = g.node("RandomUniformLike", [_zeros(g, shape, op.dtype)], low=0.0, high=1.0)
+    low, high = (g.node("Reshape", [g.cast(bound, op.dtype), g.ints([])]) for bound in (low, high))
+    return g.node("Add", [low, g.node("Mul", [share, g.node("Sub", [high, low])])])
+
+
+def _randint(g: Graph, op: Any, shape: Any) -> str:
+    share = g.node("RandomUniformLike", [_zeros(g, shape, _UNIFORM)], low=0.0, high=1.0)
+    steps_up = g.node("Floor", [g.node("Mul", [share, g.number(op.high - op.low, _UNIFORM)])])
+    # A share that is rounded to 1 would be outside.
+    steps_up = g.node("Min", [steps_up, g.number(op.high - op.low - 1, _UNIFORM)])
+    return g.cast(g.node("Add", [steps_up, g.number(op.low, _UNIFORM)]), op.dtype)
+
+
+def _bernoulli(g: Graph, op: Any, x: str) -> str:
+    share = g.node("RandomUniformLike", [x], low=0.0, high=1.0)
+    return g.cast(g.node("Less", [share, x]), op.kind())
+
+
+RULES = {
+    "cumprod": _cumprod,
+    "logcumsumexp": _logcumsumexp,
+    "cummax": _extreme("Less"),
+    "cummin": _extreme("Greater"),
+    "median": _median(False),
+    "nanmedian": _median(True),
+    "unfold": _unfold,
+    "gaussian": _gaussian,
+    "uniform": _uniform,
+    "randint": _randint,
+    "bernoulli": _bernoulli,
+}
+
+__all__ = ["RULES"]
