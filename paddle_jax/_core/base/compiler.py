@@ -11,10 +11,10 @@ import functools as ft
 import os
 import time
 from collections.abc import Iterator
-from importlib import metadata
 from typing import Any
 
 import jax
+import jaxlib.version
 
 _LARGE = 1200  # equations from which on the memory counts
 # parameters of mallopt in glibc's malloc.h
@@ -55,7 +55,7 @@ def quick_options() -> dict[str, Any]:
 @ft.cache
 def _options() -> tuple[tuple[str, bool], ...]:
     """Options for large programs; none for versions of jaxlib without a choice, or where the user chose."""
-    version = tuple(int(part) for part in metadata.version("jaxlib").split(".")[:2])
+    version = tuple(int(part) for part in jaxlib.version.__version__.split(".")[:2])
     has_choice = (0, 10) <= version < (0, 12)
     if has_choice and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", ""):
         return ((_EMITTERS, False),)

@@ -198,9 +198,10 @@ def _is_idle(kernel: Kernel) -> bool:
 def evict_if_over_budget() -> None:
     """Drops compiled programs if there are too many."""
     SignatureCache.next_check = Counters.compiled + _CHECK_INTERVAL
+    maps = _count_memory_maps()
     if SignatureCache.initial_memory_maps is None:
-        SignatureCache.initial_memory_maps = _count_memory_maps()
-    reason = over_budget()
+        SignatureCache.initial_memory_maps = maps
+    reason = over_budget(maps=maps)
     if reason is None or _raise_memory_limit():
         return
     SignatureCache.dropped_programs = 0
@@ -254,13 +255,15 @@ def _last_use(entry: tuple[int, Any]) -> int:
     return entry[0]
 
 
-def over_budget(share: float = 1.0) -> str | None:
+def over_budget(share: float = 1.0, maps: int | None = None) -> str | None:
     """Why the compiled programs are too many, as a text; None if they are not.
 
     Args:
         share: the part of the bounds that they may use.
+        maps: number of the memory maps; default: they are counted, which takes milliseconds.
     """
-    maps = _count_memory_maps()
+    if maps is None:
+        maps = _count_memory_maps()
     if maps > share * _MAP_SHARE * _allowed_memory_maps():
         return "the process has few memory maps left"
     executables = len(jax.devices()[0].client.live_executables())

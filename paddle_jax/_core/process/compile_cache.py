@@ -17,11 +17,11 @@ import platform
 import stat
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib.version
 from jax._src import compilation_cache, compiler, distributed
 
 from paddle_jax._core.base import flags
@@ -38,7 +38,7 @@ def folder() -> Path:
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kind = hashlib.sha256(processor().encode()).hexdigest()[:8]
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-{python}-{platform.machine()}-{kind}"
+    return root / "paddle_jax" / f"xla-{jaxlib.version.__version__}-{python}-{platform.machine()}-{kind}"
 
 
 @ft.cache

@@ -239,9 +239,11 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
             name = compile_history.name_of(key.ops, key.live)
             earlier = compile_history.earlier_runs(name)
             _remember_history(threshold_key[0], name, earlier)
-        threshold = runs_before_compiling(
-            key.ops, device, _repetitions(key, [leaf.aval for leaf in leaves]), earlier
-        )
+        repetitions = ()
+        # What is loaded has been compiled already. Searching for loops takes milliseconds.
+        if not earlier.has_program:
+            repetitions = _repetitions(key, [leaf.aval for leaf in leaves])
+        threshold = runs_before_compiling(key.ops, device, repetitions, earlier)
         _Cache.thresholds[threshold_key] = threshold
     return threshold
 

@@ -13,11 +13,11 @@ import os
 import sys
 import types
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jaxlib.version
 import numpy as np
 from jax._src import core, distributed
 from jax._src.config import trace_context
@@ -82,7 +82,7 @@ def _versions() -> str:
     """What has traced and lowered a program: JAX, and the files of this package as they are."""
     files: list[tuple[str, int, int]] = []
     _note_files(_PACKAGE, files)
-    text = f"{jax.__version__} {metadata.version('jaxlib')} {compile_cache.processor()} {sorted(files)}"
+    text = f"{jax.__version__} {jaxlib.version.__version__} {compile_cache.processor()} {sorted(files)}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -167,6 +167,10 @@ def _is_known(primitive: Any) -> bool:
     """Whether JAX or this package defines a primitive, and only its parameters say how it computes."""
     if primitive.name in _OPAQUE_PRIMITIVES:
         return False
+    # By the name that JAX gives them most are found at once.
+    usual_name = f"{primitive.name.replace('-', '_')}_p"
+    if any(vars(module).get(usual_name) is primitive for module in _library_modules(len(sys.modules))):
+        return True
     if primitive not in _library_primitives(0):
         # The module that defines it may have been imported since.
         return primitive in _library_primitives(len(sys.modules))
@@ -178,14 +182,26 @@ def _library_primitives(_: int) -> set[Any]:
     """The primitives among the attributes of all modules of JAX and of this package."""
     kinds = _with_subclasses(Primitive)
     found: set[Any] = set()
-    # Both dicts may grow in another thread.
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in _LIBRARIES:
-            values = list(vars(module).values())
-            # Most modules have none, and there are 50 000 values.
-            if not kinds.isdisjoint(map(type, values)):
-                found.update(value for value in values if type(value) in kinds)
+    for module in _library_modules(len(sys.modules)):
+        # The dict may grow in another thread.
+        values = list(vars(module).values())
+        # Most modules have none, and there are 50 000 values.
+        if not kinds.isdisjoint(map(type, values)):
+            found.update(value for value in values if type(value) in kinds)
     return found
+
+
+@ft.lru_cache(2)
+def _library_modules(_: int) -> list[types.ModuleType]:
+    """The modules of JAX and of this package; those with most primitives come first.
+
+    Args:
+        _: number of the modules that are imported, which changes with them.
+    """
+    # The dict may grow in another thread.
+    modules = list(sys.modules.items())
+    found = [(name, module) for name, module in modules if name.partition(".")[0] in _LIBRARIES]
+    return [module for _, module in sorted(found, key=lambda one: "jax._src.lax" not in one[0])]
 
 
 def _with_subclasses(kind: type) -> set[type]:
