@@ -132,6 +132,7 @@ class _Counted:
     """What was counted of a Layer; stands in for it where a count is noted."""
 
     def __init__(self, layer: Layer) -> None:
+        # Past `__getattr__`, which reads it.
         self.__dict__["layer"] = layer
         self.total_ops = self.total_params = 0
         self.input_shape: Any = None
@@ -153,6 +154,7 @@ def dynamic_flops(
     reported = set()
     inside = inside_recurrent(model)
     for layer in model.sublayers() or [model]:
+        # Its parts are counted.
         if next(iter(layer.children()), None) is not None:
             continue
         count = _counter(type(layer), custom_ops or {}, reported)
@@ -174,6 +176,7 @@ def dynamic_flops(
             hook.remove()
         if training:
             model.train()
+    # Only what was called has shapes.
     rows = [entry for entry in found.values() if entry.input_shape is not None]
     total = int(sum(int(entry.total_ops) for entry in rows))
     params = int(sum(int(entry.total_params) for entry in rows))

@@ -21,6 +21,7 @@ def numbers_of(logs: dict[str, Any], prefix: str = "") -> dict[str, float]:
     for name, value in logs.items():
         if name in _PLACE:
             continue
+        # Accuracy for several k gives one number for each.
         for index, each in enumerate(np.ravel(value).tolist()):
             if isinstance(each, int | float):
                 ending = f"_{index}" if index else ""

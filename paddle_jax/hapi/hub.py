@@ -148,9 +148,11 @@ def load_state_dict_from_url(
         path = Path(local_copy("load_state_dict_from_url", url))
     elif not path.is_file():
         fetched = Path(download.get_path_from_url(url, str(folder), None, decompress=False))
+        # The name is the user's, not the one in the address.
         if fetched != path:
             fetched.replace(path)
     if check_hash:
+        # Names end with the first digits of the sum: resnet18-5c106cde.pdparams.
         wanted = path.name.split(".")[0].rsplit("-", 1)[-1]
         if not download._md5(path).startswith(wanted):
             raise RuntimeError(
@@ -206,6 +208,7 @@ def _import_module(name: str, repo_dir: str) -> types.ModuleType:
     path = Path(repo_dir) / f"{name}.py"
     if not path.is_file():
         raise RuntimeError(f"hub: repo_dir: there is no file {path}; a repository for paddle.hub has one")
+    # Not through `import`: two repositories may each have a hubconf.
     module = types.ModuleType(name)
     module.__file__ = str(path)
     module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=str(path))
@@ -244,6 +247,7 @@ def _get_cache_or_reload(repo: str, force_reload: bool, verbose: bool = True, so
     archive = home / (branch.replace("/", "_") + ".zip")
     try:
         download._download_to(url, archive, None)
+        # The old folder stays until the new one is whole.
         fresh = home / f".{folder.name}.new"
         shutil.rmtree(fresh, ignore_errors=True)
         with zipfile.ZipFile(archive) as packed:

@@ -102,6 +102,7 @@ class LivePlot(Callback):
         from IPython.display import Image, display
 
         image = Image(data=picture, format="png")
+        # The first picture makes a place in the cell, which the next ones fill.
         if self._handle is None:
             self._handle = display(image, display_id=True)
         else:

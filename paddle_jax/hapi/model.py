@@ -594,6 +594,7 @@ class Model:
             else:
                 batch_size = 1
             callbacks.on_batch_begin(mode, step, logs)
+            # The network's own inputs; labels of a data set for training are left out.
             if mode == "predict":
                 outputs.append(self.predict_batch(data[: len(self._inputs)]))
             else:

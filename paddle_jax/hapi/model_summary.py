@@ -74,6 +74,7 @@ def summary_string(
     inner = model.sublayers()
     inside = inside_recurrent(model)
     for layer in [*inner, model]:
+        # Containers only call what is in them, and would be counted twice.
         container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
         if (
             not container
@@ -132,6 +133,7 @@ def _known(shape: Any) -> tuple[int, ...]:
     for length in shape:
         if length == 0:
             raise ValueError(f"summary: input_size: got {tuple(shape)}; lengths must be greater than zero")
+    # An open length may be any; one is the cheapest.
     return tuple(1 if length is None or length < 0 else int(length) for length in shape)
 
 
@@ -172,6 +174,7 @@ def _count(parameters: Iterable[Tensor]) -> int:
 def _note(rows: dict[str, Any], layer: Layer, args: Any, out: Any) -> None:
     """A Layer was called: makes or renews its row."""
     kind = type(layer).__name__
+    # Names count from 0, the table from 1.
     number = int(layer._full_name.rsplit("_", 1)[-1])
     own = [*layer.parameters(include_sublayers=isinstance(layer, RNNBase)), *_statistics(layer)]
     trainable = sum(_count([parameter]) for parameter in own if not parameter.stop_gradient)
@@ -207,6 +210,7 @@ def _table(rows: dict[str, Any], given: Sequence[Any]) -> tuple[str, dict[str, n
     trainable = sum(row[3] for row in rows.values())
     sizes = [
         sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
+        # Results, and their gradients.
         2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE,
         total * 4 / _MEGABYTE,
     ]

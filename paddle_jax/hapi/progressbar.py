@@ -108,6 +108,7 @@ class ProgressBar:
 
     def _get_max_width(self) -> int:
         if sys.stdout.isatty():
+            # Room for the numbers behind the bar.
             return min(shutil.get_terminal_size((100, 24)).columns - 50, 120)
         return 50
 
@@ -164,6 +165,7 @@ class ProgressBar:
             line += f" - ETA: {_clock(pace * (self._num - done))}"
         line += _pace(pace, self.name)
         ended = ""
+        # A shorter line must cover all of the one before it.
         shown = len(line)
         pad = " " * max(self._shown - shown, 0)
         if self._num is None or done >= self._num:

@@ -48,6 +48,7 @@ class FlaxLayer(Layer):
                 module.train()
             else:
                 module.eval()
+            # Dropout and normalisation have their mode in the graph, so there is one for each.
             self._modes[training] = nnx.split(module, nnx.Param, ...)
         _, params, rest = self._modes[True]
         self._names = []
@@ -60,6 +61,7 @@ class FlaxLayer(Layer):
                 )
                 self._names.append(name)
                 if _is_key(value):
+                    # Tensors hold numbers, not keys.
                     raw = jax.random.key_data(value)
                 else:
                     raw = jnp.asarray(value)
@@ -83,6 +85,7 @@ class FlaxLayer(Layer):
         own = [getattr(self, name) for name in self._names]
         operands = [x if isinstance(x, Tensor) else wrap(x) for x in (leaves[i] for i in at)]
         out = list(run(kernel, [*own, *operands]))
+        # What is no parameter may have changed: statistics, counters, keys.
         changed = len(out) - made["results"]
         buffers = own[len(own) - changed :]
         for tensor, new in zip(buffers, out[made["results"] :], strict=True):
@@ -106,6 +109,7 @@ class FlaxLayer(Layer):
             for i, value in zip(at, flat[n:], strict=True):
                 leaves[i] = value
             args, kwargs = jax.tree.unflatten(tree, leaves)
+            # Known only when the module has been called; the kernel gives a flat tuple.
             results, made["tree"] = jax.tree.flatten(module(*args, **kwargs))
             made["results"] = len(results)
             after = jax.tree.leaves(nnx.split(module, nnx.Param, ...)[2])
@@ -153,6 +157,7 @@ class _Held:
 
 def _wrapped(x: Any) -> Any:
     if isinstance(x, jax.Array):
+        # A gradient with respect to the inputs may be asked for.
         return wrap(x, not jnp.issubdtype(x.dtype, jnp.inexact))
     return x
 
@@ -186,6 +191,7 @@ def _module_class() -> Any:
             layer = self.held.layer
             layer.train(self.training)
             out = functional_call(layer, {**params, **stats}, args, kwargs)
+            # The layer has changed Tensors; nnx wants its own variables to change.
             for name, v in self.stats.items():
                 v[...] = stats[name]._value
             return jax.tree.map(lambda x: jnp.asarray(x) if is_tensor(x) else x, out, is_leaf=is_tensor)

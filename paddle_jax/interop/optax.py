@@ -67,6 +67,7 @@ class OptaxOptimizer(Optimizer):
         super().__init__(1.0 if learning_rate is None else learning_rate, parameters)
         self._transformation = transformation
         self._scaled = learning_rate is not None
+        # The state has their number and shapes, so the list stays what it is.
         self._params = [p for p in self._parameter_list if not p.stop_gradient]
         state = jax.jit(transformation.init)([p._value for p in self._params])
         leaves, self._tree = jax.tree.flatten(state)
@@ -86,6 +87,7 @@ class OptaxOptimizer(Optimizer):
         )
         updates, state = self._transformation.update(grads, state, params)
         if self._scaled:
+            # The transformation gives a direction to go against, as `optax.scale(-lr)` would.
             updates = jax.tree.map(lambda u: -lr.astype(u.dtype) * u, updates)
         # as optax.apply_updates, which would import optax here
         return (
@@ -131,6 +133,7 @@ class OptaxOptimizer(Optimizer):
             found.append(jnp.asarray(value).astype(numpy_dtype(tensor)))
         if isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+        # Nothing changes before everything has been found to fit.
         for tensor, value in zip(self._state, found, strict=True):
             tensor._rebind(value)
 

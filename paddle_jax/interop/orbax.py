@@ -92,6 +92,7 @@ def load_orbax(path: str, state_dict: dict[str, Any] | None = None) -> dict[str,
             return _tensors(_restored(checkpointer, folder, _targets(tree, None, orbax), orbax))
         wanted = dict(_flat(state_dict))
         saved = dict(_flat(tree))
+        # Before anything is read or changed.
         _check(wanted, saved)
         read = dict(_flat(_restored(checkpointer, folder, _targets(tree, wanted, orbax), orbax)))
     for name, tensor in wanted.items():
@@ -182,6 +183,7 @@ def _check(wanted: dict[str, Any], saved: dict[str, Any]) -> None:
 def _targets(tree: Any, wanted: dict[str, Any] | None, orbax: ModuleType, prefix: str = "") -> Any:
     """What orbax is to read: shapes, dtypes and layouts in the structure of the checkpoint."""
     if isinstance(tree, list | tuple):
+        # Lists have numbers as names.
         return type(tree)(_targets(dict(_items(tree)), wanted, orbax, prefix).values())
     found = {}
     for key, value in tree.items():
@@ -206,7 +208,9 @@ def _target(value: Any, wanted: dict[str, Any] | None, name: str, orbax: ModuleT
     if wanted is None:
         return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=here)
     if name not in wanted:
+        # It is not wanted, and not read.
         return orbax.PLACEHOLDER
+    # In the dtype and the layout that the Tensor has now.
     tensor = wanted[name]
     return jax.ShapeDtypeStruct(value.shape, numpy_dtype(tensor), sharding=layout_of(tensor) or here)
 

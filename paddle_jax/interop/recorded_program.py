@@ -99,6 +99,7 @@ class _Block:
 
     def inner(self) -> _Block:
         """A block inside this one."""
+        # Copies: what a branch computes is not known outside of it.
         return _Block(self.recording, self.parameters, dict(self.values), dict(self.numbers))
 
     def run(self, steps: Sequence[Step]) -> None:
@@ -132,6 +133,7 @@ class _Block:
         if isinstance(found, tuple | list):
             arrays = found
         self._note_numbers(step, operands)
+        # Symbolic dimensions may have made other integers of a result than numbers did.
         return [array.astype(symbol.dtype) for array, symbol in zip(arrays, step.outputs, strict=False)]
 
     def _kernel(self, step: Step) -> Kernel:
@@ -152,6 +154,7 @@ class _Block:
         place = jnp.arange(count)
         if dtype.kind != "f":
             return (as_array(start) + as_array(distance) * place).astype(dtype)
+        # In the dtype of the result, as the operation computes when lengths are known.
         numbers = as_array(start).astype(dtype) + as_array(distance).astype(dtype) * place.astype(dtype)
         return numbers.astype(dtype)
 
@@ -184,6 +187,7 @@ class _Block:
             count = max(len(left), len(right))
             if min(len(left), len(right)) not in (1, count):
                 return None
+            # A factor that is no part of the expression.
             if step.name in ("add", "subtract") and step.attrs["alpha"] != 1:
                 return None
             name = _OPERATIONS[step.name]
@@ -206,12 +210,14 @@ class _Block:
         arrays = []
         elements: list[Number] = []
         for one, operand in zip(moved, operands, strict=False):
+            # Positions in the list of all elements take the place of the elements themselves.
             places = np.arange(len(elements), len(elements) + len(one))
             arrays.append(places.reshape(operand.shape))
             elements += one
         arrays += [
             np.array(one).reshape(operand.shape) for one, operand in zip(rest, operands[1:], strict=True)
         ]
+        # Positions are numbers: the kernel moves them now, not in the program.
         with jax.ensure_compile_time_eval():
             places = np.asarray(self._kernel(step).fn(*map(jnp.asarray, arrays)))
         return [elements[int(place)] for place in places.ravel()]
@@ -222,6 +228,7 @@ class _Block:
         shape = self.recording.shapes[step.outputs[0]]
         if not ls.has_lengths(shape):
             return jnp.asarray(array)
+        # Equal numbers can be as many as the true lengths say.
         if array.size and (array == array.flat[0]).all():
             return jnp.full(self.sizes(shape), array.flat[0], array.dtype)
         raise NotWritable(f"{step.name} makes numbers that depend on lengths of the inputs")
@@ -321,6 +328,7 @@ class _Block:
     def _branch(self, step: Step) -> list[jax.Array]:
         answer = self._answer(step.inputs[0])
         if isinstance(answer, int):
+            # The answer is the same for all lengths, so only one branch goes into the file.
             yes, no = step.blocks
             return self._only_branch(step, yes if answer else no)
         branches = [self._measured(block) for block in step.blocks]
@@ -359,6 +367,7 @@ class _Block:
             elements.extend([inner.exact_elements(symbol) for symbol in block[2]])
             return [inner.array(symbol) for symbol in block[2]]
 
+        # Shapes alone: both branches are computed only where the file runs.
         return list(zip(jax.eval_shape(results), elements, strict=True))
 
     @staticmethod
@@ -397,6 +406,7 @@ class _Block:
     def _loop(self, step: Step) -> list[jax.Array]:
         (test_inputs, test_steps, (answer,)), (body_inputs, body_steps, body_results) = step.blocks
         starts = [self.array(symbol) for symbol in step.inputs[: len(body_inputs)]]
+        # A variable that the body hands on as it is.
         is_kept = [one is other for one, other in zip(body_inputs, body_results, strict=True)]
 
         def inside(symbols: Sequence[Symbol], state: Sequence[jax.Array]) -> _Block:
@@ -433,6 +443,7 @@ def _at_least_zero(length: Any) -> Any:
     if len(str(length)) > _LONGEST:
         raise NotWritable(f"a branch gives a result of a length that has no short expression: {length}")
     try:
+        # Where JAX knows the sign the expression stays short.
         return length if length >= 0 else 0
     except jax.errors.InconclusiveDimensionOperation:
         return core.max_dim(length, 0)
@@ -461,6 +472,7 @@ def _brought_to(array: jax.Array, shape: Sequence[Any]) -> jax.Array:
     for axis, (length, wanted) in enumerate(zip(array.shape, shape, strict=True)):
         if length is not wanted and not (is_dim(length) and length == wanted):
             padding = [(0, 0, 0)] * array.ndim
+            # Which of both is longer is not known before the program runs: fill up, then cut.
             padding[axis] = (0, core.max_dim(wanted - length, 0), 0)
             array = jax.lax.pad(array, jnp.zeros([], array.dtype), padding)
             array = jax.lax.dynamic_slice_in_dim(array, 0, wanted, axis)

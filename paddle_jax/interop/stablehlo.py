@@ -89,6 +89,7 @@ class _OpenLengths:
     def __init__(self, bounds: tuple[tuple[int, _Bounds], ...]) -> None:
         self.bounds = bounds
         is_bounded = any(bound.least for _, bound in bounds)
+        # A scope with constraints has names of its own.
         number = str(next(_scope_numbers)) if is_bounded else ""
         self.names: dict[int, str] = {axis: f"{_AXES[axis]}{number}" for axis, _ in bounds}
         constraints = []
@@ -111,6 +112,7 @@ class _OpenLengths:
         bounds = dict(self.bounds)
         for axis, name in self.names.items():
             bound = bounds[axis]
+            # One step at a time: the file is to be for as many lengths as possible.
             position = _LEAST_LENGTHS.index(bound.least) + 1
             if limits.get(name, bound.largest) < bound.largest:
                 bounds[axis] = _Bounds(max(bound.least, 1), limits[name])
@@ -330,6 +332,7 @@ def _exported(
         except (Unsupported, *TRACING):
             if not isinstance(layer, Layer):
                 return program(convert(layer))
+            # Code that decides by values, with its `if` and `while` turned into operations.
             with converted_forwards(layer):
                 return program(layer)
 
@@ -365,6 +368,7 @@ def _exported_recording(
 
         return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
 
+    # JAX refuses questions about lengths; a recording answers them with expressions.
     return recorded(getattr(layer, "forward", layer), specs, layer, exported, caller="save_stablehlo")
 
 
@@ -427,6 +431,7 @@ def load_stablehlo(path: str) -> StableHLOLayer:
         whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(
             *_parts(parameters)
         ) == facts.get("data")
+        # Files of other programs have no facts, and nothing to compare with.
         if whole or not facts:
             exported = jax.export.deserialize(bytearray(data["stablehlo"]))
         else:
@@ -471,12 +476,14 @@ class StableHLOLayer(Layer):
             self._places[name] = home, last
         call = ft.partial(_call, exported, list(parameters))
         if not exported.has_vjp():
+            # The file has no gradient, which the error then says.
             call = _without_gradient(call)
         self._kernel = Kernel("stablehlo", call)
         self._kernel.deferrable = False
 
     def _home(self, path: str) -> Layer:
         part = self
+        # Plain Layers in between give the parameters their old names.
         for name in path.split(".") if path else ():
             if name not in part._sub_layers:
                 part.add_sublayer(name, Layer())

@@ -42,6 +42,7 @@ def _refuse(question: str) -> None:
 
 def _is_unequal(one: Any, other: Any) -> bool:
     """Whether two lengths differ for all values."""
+    # JAX says False for `==` also where it does not know; an order it proves or refuses.
     for is_so in (one.__gt__, one.__lt__):
         with contextlib.suppress(jax.errors.InconclusiveDimensionOperation, TypeError):
             if is_so(other) is True:
@@ -116,6 +117,7 @@ def limited_searches() -> Iterator[None]:
 
     def counted_bounds(self: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal depth, used_by_one
+        # The search calls itself; the count is for one question.
         if depth == 0:
             used_by_one = 0
         depth += 1
@@ -129,6 +131,7 @@ def limited_searches() -> Iterator[None]:
         used += 1
         used_by_one += 1
         if used_by_one > _STEPS_OF_ONE or used > _STEPS_OF_ALL:
+            # No bounds: JAX then says that it cannot decide.
             return -math.inf, math.inf
         return search(self, *args, **kwargs)
 

@@ -100,6 +100,7 @@ def selected(answer: Dim, yes: Number, no: Number) -> Number | None:
 def _chosen(answer: Dim, yes: Dim, no: Dim) -> Dim:
     if isinstance(answer, int):
         return yes if answer else no
+    # The answer is 0 or 1, as an expression of lengths.
     return answer * (yes - no) + no
 
 
@@ -116,12 +117,14 @@ def positive(value: Dim) -> Dim:
     """1 where a dimension is above zero, else 0."""
     if isinstance(value, int):
         return int(value > 0)
+    # JAX has no comparison as an expression; this one is a whole number all the same.
     return core.min_dim(core.max_dim(value, 0), 1)
 
 
 def _zero(value: Dim) -> Dim:
     if isinstance(value, int):
         return int(value == 0)
+    # Neither above zero nor below.
     return 1 - positive(value) - positive(-value)
 
 
@@ -150,6 +153,7 @@ def _ratio(value: Number) -> Ratio | None:
         if value - value != 0:  # it is not finite
             return None
         number, divisor = value.as_integer_ratio()
+        # No simple fraction, so its products would have large divisors.
         if divisor > _MAX_DIVISOR:
             return None
         return Ratio(number, divisor)
@@ -176,6 +180,7 @@ def _quotient(left: Number, right: Number) -> Ratio | None:
         return None
     if other.number == 0:
         return None
+    # Divisors stay positive, so that an order of fractions is one of their numerators.
     sign = 1 if other.number > 0 else -1
     divisor = one.divisor * abs(other.number)
     if divisor > _MAX_DIVISOR:
@@ -221,6 +226,7 @@ def _rounded(function: Callable[[Ratio], Dim]) -> Callable[..., Any]:
 
 def _truncated(one: Ratio) -> Dim:
     downwards = one.number // one.divisor
+    # Toward zero: upwards for negative numbers.
     upwards = -(-one.number // one.divisor)
     return _chosen(positive(-one.number), upwards, downwards)
 
@@ -242,6 +248,7 @@ def steps_between(start: Number, end: Number, step: Number) -> Dim | None:
         return None
     dividend = gap.number * distance.divisor
     divisor = gap.divisor * distance.number
+    # Rounded up, and none where the end is not ahead.
     return core.max_dim(-(-dividend // divisor), 0)
 
 
