@@ -16,7 +16,8 @@ def places_and_rows(P, x):
     return places, P.gather(x, places.flatten()) * 3, P.where(x < 0)[0]
 
 
-@program([POS], [NEG], op_by_op="op by op")
+# the real Paddle has no gradient of `unique`
+@program([POS], [NEG], op_by_op="op by op", gradients=False)
 def unique_with_counts(P, x):
     return P.unique(x.abs(), return_counts=True)
 

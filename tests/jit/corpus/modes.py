@@ -223,7 +223,7 @@ def loaded_from_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
     return outcomes(paddle_jax, program, None, call, gradients=False)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def reference(program: Program, evaluation: bool) -> list[Outcome]:
     """What the real Paddle gives, as plain Python."""
     P = real_paddle()
@@ -232,4 +232,4 @@ def reference(program: Program, evaluation: bool) -> list[Outcome]:
         thing.eval()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return outcomes(P, program, thing, thing)
+        return outcomes(P, program, thing, thing, second=program.second)

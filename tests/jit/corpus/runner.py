@@ -22,7 +22,7 @@ def check(program: Program, mode: Mode, folder: pathlib.Path) -> None:
         return
     found, texts = _run(program, mode, folder)
     for got, right in zip(found, reference(program, mode.evaluation), strict=True):
-        compare(got, right, program.precision, mode.numbers)
+        compare(got, right, program.precision, mode.numbers, from_file=mode.evaluation)
     _check_warnings(program, mode, texts)
 
 
