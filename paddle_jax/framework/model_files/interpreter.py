@@ -122,7 +122,10 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
         else:
             results = _apply(op, operands)
         for number, value in zip(op.outputs, results, strict=False):
-            env[number] = value
+            if number in op.cut and isinstance(value, Tensor):
+                env[number] = value.detach()
+            else:
+                env[number] = value
         # In place: the operand has the new value from here on.
         if op.outputs:
             for result, operand in written_operands(op.name).items():

@@ -50,13 +50,23 @@ class Op:
         inputs, outputs: lists of the numbers of operands and results.
         types: list of the types of the results.
         blocks: list of Blocks.
+        stops: list, for each result whether no gradient flows into it.
+        cut: set of the results that a gradient would flow into, were it not for `stops`: the code has used
+            `no_grad` or `detach`.
         pull: of an operation that computes gradients, how; else None. `gradient_ops.py` sets it.
     """
 
-    __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "pull", "types")
+    __slots__ = ("attrs", "blocks", "cut", "inputs", "name", "outputs", "pull", "stops", "types")
 
     def __init__(
-        self, name: str, attrs: dict[str, Any], inputs: Any, outputs: Any, types: Any, blocks: Any = ()
+        self,
+        name: str,
+        attrs: dict[str, Any],
+        inputs: Any,
+        outputs: Any,
+        types: Any,
+        blocks: Any = (),
+        stops: Any = (),
     ) -> None:
         self.name: str = name
         self.attrs: dict[str, Any] = attrs
@@ -64,6 +74,8 @@ class Op:
         self.outputs: Any = outputs
         self.types: Any = types
         self.blocks: Any = blocks
+        self.stops: Any = stops
+        self.cut: set[int] = set()
         self.pull: Any = None
 
 
@@ -153,6 +165,7 @@ def parse(data: Any) -> Program:
         program = Program(_block(regions[0]["blocks"][0]), document)
         # Before it runs: a value that is not made would fail somewhere inside.
         _check(program.block, set())
+        _find_cuts(program.block, set())
         return program
     except CorruptFileError:
         raise
@@ -173,16 +186,16 @@ def _op(raw: dict[str, Any]) -> Any:
         if not isinstance(name, str):
             raise CorruptFileError("a parameter has no name")
         attrs = {"name": name, "trainable": bool(trainable), "stored": bool(persistable)}
-        return Op("parameter", attrs, [], [_number(output)], [_type(output["TT"])])
+        return Op("parameter", attrs, [], [_number(output)], [_type(output["TT"])], stops=[not trainable])
     dialect, _, name = raw["#"].partition(".")
     if dialect not in DIALECTS or not name or name == "parameter":
         raise CorruptFileError(f"operation {raw['#']!r} is of no known dialect")
     attrs = {one["N"]: _attribute(one["AT"]) for one in raw["A"]}
     blocks = [_block(block) for region in raw.get("regions", ()) for block in region["blocks"]]
     inputs, outputs = ([_number(one) for one in raw[key]] for key in "IO")
-    return Op(
-        DIALECTS[dialect] + name, attrs, inputs, outputs, [_type(one["TT"]) for one in raw["O"]], blocks
-    )
+    types = [_type(one["TT"]) for one in raw["O"]]
+    stops = next((_attribute(one["AT"]) for one in raw.get("OA", ()) if one["N"] == "stop_gradient"), ())
+    return Op(DIALECTS[dialect] + name, attrs, inputs, outputs, types, blocks, stops)
 
 
 def _number(raw: dict[str, Any]) -> int:
@@ -230,6 +243,19 @@ def _check(block: Block, known: set[Any] | set[int]) -> None:
         if known & set(op.outputs):
             raise CorruptFileError(f"operation {op.name} makes a value that exists")
         known |= set(op.outputs)
+
+
+def _find_cuts(block: Block, flowing: set[int]) -> None:
+    """Sets `Op.cut`. flowing: the values outside into which gradients flow."""
+    flowing = flowing | set(block.args)
+    for op in block.ops:
+        for inner in op.blocks:
+            _find_cuts(inner, flowing)
+        stopped = {number for number, stop in zip(op.outputs, op.stops, strict=False) if stop}
+        # What blocks give is cut inside them. Where all operands stop, there is nothing to cut.
+        if not op.blocks and not flowing.isdisjoint(op.inputs):
+            op.cut = stopped
+        flowing |= set(op.outputs) - stopped
 
 
 def _text(block: Any, indent: Any) -> str:
