@@ -35,6 +35,7 @@ class Step:
         layout: how the operands are laid out, as in `kernel.declaration`.
         inputs: list of the Symbols of operands.
         outputs: list of the Symbols of results.
+        stops: tuple, for each operand whether gradients end there.
         blocks: of `cond` and `while`, for each (Symbols that come in, Steps, Symbols of the results).
         location: `file:line` of the user's code, or None.
     """
@@ -45,6 +46,7 @@ class Step:
     layout: Any
     inputs: list[Any]
     outputs: list[Any]
+    stops: tuple[bool, ...] = ()
     blocks: list[Any] | tuple[Any, ...] = ()
     location: str | None = None
 
@@ -300,7 +302,7 @@ class Merge:
                 blocks = self.blocks(ops)
             else:
                 blocks = ()
-            return Step(first.kernel, None, {}, None, first.inputs, first.outputs, blocks)
+            return Step(first.kernel, None, {}, None, first.inputs, first.outputs, first.stops, blocks)
         op, layout, _ = declarations[0]
         # The attributes with Lengths are beside the recorder; those of the kernel have the first values.
         values = [
@@ -311,7 +313,7 @@ class Merge:
             name: self.agreed(f"{op.name}: {name}", list(column))
             for name, column in zip(op.attrs, zip(*values, strict=True), strict=True)
         }
-        return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs)
+        return Step(first.kernel, op, attrs, layout, first.inputs, first.outputs, first.stops)
 
     def note_result(self, symbols: Sequence[Symbol]) -> None:
         """Takes in a Symbol that is a result, given in all runs."""

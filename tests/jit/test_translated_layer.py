@@ -446,3 +446,63 @@ def test_deep_nesting_and_other_models(tmp_path):
     shutil.copy(tmp_path / "b.pdiparams", tmp_path / "a.pdiparams")
     with pytest.raises(CorruptFileError, match="another model"):
         ours.jit.load(str(tmp_path / "a"))
+
+
+class _Ending:
+    """Code that ends gradients of a layer `a`: functions of the engine, the layer and a Tensor."""
+
+    @staticmethod
+    def under_no_grad(P, a, x):
+        with P.no_grad():
+            scale = a(x)
+        return scale * a(x)
+
+    @staticmethod
+    def detached(P, a, x):
+        return a(x).detach() * a(x)
+
+    @staticmethod
+    def in_a_branch(P, a, x):
+        y = a(x)
+        if y.sum() > 0:
+            y = y * y.detach()
+        return y
+
+    @staticmethod
+    def in_a_loop(P, a, x):
+        y = a(x)
+        while y.sum() < 100:
+            y = y * 2 + y.detach()
+        return y
+
+
+@pytest.mark.parametrize("name", ["under_no_grad", "detached", "in_a_branch", "in_a_loop"])
+def test_gradients_end_where_the_code_ends_them(oracle, tmp_path, name):
+    def made(P):
+        class Net(P.nn.Layer):
+            def __init__(self):
+                super().__init__()
+                self.a = P.nn.Linear(3, 3)
+                self.a.weight.set_value(np.linspace(0.1, 0.9, 9, dtype="float32").reshape(3, 3))
+
+            def forward(self, x):
+                return getattr(_Ending, name)(P, self.a, x)
+
+        return Net()
+
+    def gradients(P, net):
+        net.train()
+        out = net(P.to_tensor(np.array([[1.0, -2.0, 3.0]], "float32")))
+        (out * out).sum().backward()
+        return sorted([p.grad.numpy() for p in net.parameters()], key=np.ndim)
+
+    want = gradients(oracle, made(oracle))
+    # The real Paddle cannot train a file with control flow, its own or ours.
+    readers = (ours,) if name in ("in_a_branch", "in_a_loop") else (oracle, ours)
+    for P in (oracle, ours):
+        path = str(tmp_path / P.__name__)
+        net = P.jit.to_static(made(P), full_graph=True)
+        P.jit.save(net, path, input_spec=[P.static.InputSpec([1, 3], "float32", "x")])
+        for reader in readers:
+            for got, right in zip(gradients(reader, reader.jit.load(path)), want, strict=True):
+                np.testing.assert_allclose(got, right, rtol=1e-5, err_msg=f"{P.__name__} {reader.__name__}")

@@ -101,6 +101,11 @@ def _type(dtype: str, shape: Sequence[Length | int]) -> dict[str, Any]:
     return {"#": "0.t_dtensor", "D": [{"#": _CODES[dtype]}, dims(shape), "NCHW", [], 0]}
 
 
+def _has_gradient(dtype: str) -> bool:
+    """Whether gradients flow through numbers of a dtype: floating and complex ones."""
+    return dtype.startswith(("float", "bfloat", "complex"))
+
+
 def _bools(name: str, values: Sequence[bool]) -> dict[str, Any]:
     return {"N": name, "AT": {"#": "0.a_array", "D": [{"#": "0.a_bool", "D": v} for v in values]}}
 
@@ -144,6 +149,7 @@ class Builder:
             parameter file).
         cache: dict of Values of constants, by what they hold.
         extension_names: set of the names of operations that are not Paddle's.
+        flowing: set of the numbers of values into which gradients of parameters flow.
     """
 
     argument_count: int
@@ -162,6 +168,7 @@ class Builder:
         self.stored: dict[Any, tuple[Any, Value]] = {}
         self.cache: dict[tuple[Any, ...], Value] = {}
         self.extension_names: set[str] = set()
+        self.flowing: set[int] = set()
 
     # values -------------------------------------------------------------------------------------------------
 
@@ -178,6 +185,8 @@ class Builder:
             name += "_1"
         value = self.value(array.dtype.name, array.shape)
         self.arrays[name] = array
+        if trainable:
+            self.flowing.add(value.number)
         self.parameter_ops.append(
             {
                 "#": "p",
@@ -224,6 +233,14 @@ class Builder:
         if many:
             return outputs
         return outputs[0]
+
+    def detached(self, value: Value) -> Value:
+        """The value without a gradient, as `detach` gives it."""
+        key = "detached", value.number
+        if key not in self.cache:
+            self.cache[key] = self.value(*value.type)
+            self._append("1.assign", {}, [value], [self.cache[key]], "assign", stop=True)
+        return self.cache[key]
 
     def undo(self, op_count: Any) -> None:
         """Takes back the operations after the first `op_count`."""
@@ -299,13 +316,14 @@ class Builder:
         for out in outputs:
             if isinstance(out, Value):
                 ends.append({"%": out.number, "TT": _type(*out.type)})
-                # Gradients flow through floating and complex numbers.
                 dtype = out.dtype
             else:
                 ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
                 # Types of lists are those of their items.
                 dtype = out[1][0][0] if out[1] else "float32"
-            stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
+            stops.append(not _has_gradient(dtype) if stop is None else stop)
+        if not self.flowing.isdisjoint([v.number for v in inputs if v is not None]):
+            self.flowing.update(end["%"] for end, stop in zip(ends, stops, strict=True) if not stop)
         self.ops.append(
             {
                 "#": full_name,
@@ -355,6 +373,10 @@ class Builder:
         outputs = [self.value(*kind) for kind in outs]
         self._append("1." + name, {}, inputs, outputs, name)
         self.ops[-1]["regions"] = [region.document for region in regions]
+        last_ops = [region.document["blocks"][0]["ops"][-1] for region in regions]
+        yielded = {one["%"] for op in last_ops for one in op["I"]}
+        if not self.flowing.isdisjoint(yielded):
+            self.flowing.update(value.number for value in outputs if _has_gradient(value.dtype))
         return outputs
 
     def extension_op(self, name: str, inputs: Any, outs: Any, attrs: str) -> list[Value]:

@@ -122,16 +122,21 @@ def run_block(block: Block, env: Any) -> list[Any | None] | None:
         else:
             results = _apply(op, operands)
         for number, value in zip(op.outputs, results, strict=False):
-            if number in op.cut and isinstance(value, Tensor):
-                env[number] = value.detach()
-            else:
-                env[number] = value
+            env[number] = value
         # In place: the operand has the new value from here on.
         if op.outputs:
             for result, operand in written_operands(op.name).items():
                 if op.inputs[operand]:
                     env[op.inputs[operand]] = env[op.outputs[result]]
+        _detach(op.cut, env)
     return None
+
+
+def _detach(numbers: set[int], env: dict[Any, Any]) -> None:
+    """Ends gradients at values. What an operation like `share_data_` has written into keeps its own."""
+    for number in numbers:
+        if isinstance(env.get(number), Tensor):
+            env[number] = env[number].detach()
 
 
 def _operands(op: Op, env: dict[Any, Any]) -> list[Any]:

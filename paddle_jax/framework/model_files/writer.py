@@ -188,6 +188,8 @@ class _BlockWriter:
         # condition as a value.
         first = test_of(starts)
         with w.block(kinds) as region:
+            of_starts = zip(region.args, starts, strict=True)
+            w.flowing.update(one.number for one, start in of_starts if start.number in w.flowing)
             inner = self.inner(body_inputs, region.args)
             with inner.resolving():
                 inner.write_steps(body_steps)
@@ -211,19 +213,29 @@ class _BlockWriter:
 
     def _operands(self, step: Step) -> list[Any]:
         """The operands of an op: Values, lists of Values, and None."""
-        rest = iter(step.inputs)
+        rest = iter(zip(step.inputs, step.stops, strict=True))
         operands: list[Any] = []
         # As in `declaration`: -1 is None, -2 one operand, a number that many in a list.
         for name, count in zip(step.op.tensors, step.layout, strict=True):
             if count == -1:
                 operands.append(None)
             elif count == -2:
-                symbol = next(rest)
+                symbol, stop = next(rest)
                 # Of `starts` the numbers are wanted, which may be attributes.
-                operands.append(self._numbers_or_value(symbol) if name == "starts" else self.operand(symbol))
+                if name == "starts":
+                    operands.append(self._numbers_or_value(symbol))
+                else:
+                    operands.append(self._stopped_operand(symbol, stop))
             else:
-                operands.append([self.operand(next(rest)) for _ in range(count)])
+                operands.append([self._stopped_operand(*next(rest)) for _ in range(count)])
         return operands
+
+    def _stopped_operand(self, symbol: Symbol, stop: bool) -> Value:
+        """The Value of an operand. stop: whether gradients end there, as after `detach`."""
+        value = self.operand(symbol)
+        if stop and value.number in self.w.flowing:
+            return self.w.detached(value)
+        return value
 
     def _numbers_or_value(self, symbol: Symbol) -> Any:
         """The numbers of a constant; of another operand its Value."""
