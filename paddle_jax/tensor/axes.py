@@ -52,6 +52,7 @@ def many_axes(op: str, axes: Any, ndim: Any, name: str = "axis") -> tuple[Any, .
 def number(op: str, value: Any, name: str) -> Any:
     """An integer argument: an int, a NumPy integer or a Tensor of one element."""
     value = freeze(value)
+    # A Tensor of one element is frozen as nested tuples.
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
     if not isinstance(value, int) and not is_symbolic(value):
@@ -124,6 +125,7 @@ _KNOWN = {}  # number of a jax array -> (weak reference to it, its least and lar
 
 def _known(raw: Symbol | jax.Array) -> Any:
     reference, found = _KNOWN.get(id(raw), (None, None))
+    # Numbers of objects are used again; the weak reference tells whether it is the same array.
     if reference is not None and reference() is raw:
         return found
     return None
@@ -144,6 +146,7 @@ def check_index(
     _check_tensor(op, index, name)
 
     def refusal(least: Any, most: Any) -> BaseException:
+        # One of them is enough to find the mistake.
         wrong = least
         if most >= size:
             wrong = most
@@ -235,9 +238,11 @@ def instead(public: Callable[..., Any], wrapper: Callable[..., Any], inplace: An
     declaration says of the in-place twin."""
     made = public.op
     ft.update_wrapper(wrapper, public)
+    # `inspect.signature` would follow it past the wrapper.
     del wrapper.__wrapped__
     wrapper.__signature__ = getattr(public, "__signature__", made.signature)
     made.public = wrapper
+    # Methods were made from the function before it was wrapped.
     if Tensor.__dict__.get(made.name) is public:
         setattr(Tensor, made.name, wrapper)
     if hasattr(public, "inplace"):
@@ -251,6 +256,7 @@ def at_hand(tensor: Tensor) -> np.ndarray | None:
     """The NumPy view of a value that need not be computed or fetched from a device first;
     None of any other."""
     if type(held_value(tensor)) is LazyArray:
+        # It may be computed already, or be made of numbers of the program.
         raw = held_value(tensor).array
     else:
         raw = held_value(tensor)
@@ -287,12 +293,14 @@ def check_divisor(op: str, x: Any, y: Any) -> None:
         return
     value = traced_value(y) if isinstance(y, Tensor) else None
     if value is not None:
+        # Nothing is divided then.
         empty = 0 in (plain_shape(x) if isinstance(x, Tensor) else np.shape(x))
         if value.size and not empty:
             add_check((value == 0).any(), (), lambda: IntegerDivisionError(_BY_ZERO.format(op)))
         return
     if isinstance(y, Tensor):
         found = bounds(y)
+        # Cheap questions first: only a range around zero needs all elements.
         if found is None or found[0] > 0 or found[1] < 0 or np.all(host_elements(y)):
             return
     elif np.all(y):

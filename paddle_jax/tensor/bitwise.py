@@ -85,6 +85,7 @@ def _bits(dtype: np.dtype) -> int:
 @named("bitwise_left_shift")
 def _left(x: jax.Array, y: jax.Array) -> jax.Array:
     x, y = _checked("bitwise_left_shift", x, y)
+    # Processors differ in shifts by the whole word and more; all bits have left it then.
     return jnp.where((y >= 0) & (y < _bits(x.dtype)), jnp.left_shift(x, y), 0)
 
 

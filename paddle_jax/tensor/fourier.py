@@ -70,6 +70,7 @@ def as_complex(x: jax.Array) -> jax.Array:
 def _complex_axes(x: jax.Array, axes: Sequence[int], forward: bool, norm: str) -> jax.Array:
     """The transform over any number of axes of a complex array."""
     function = jnp.fft.fftn if forward else jnp.fft.ifftn
+    # The transform is one along each axis, so it can be made in parts.
     for i in range(0, len(axes) if x.size else 0, _AT_ONCE):
         x = function(x, axes=axes[i : i + _AT_ONCE], norm=norm)
     return x
@@ -78,14 +79,17 @@ def _complex_axes(x: jax.Array, axes: Sequence[int], forward: bool, norm: str) -
 def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Array:
     """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are
     their conjugates."""
+    # XLA has no transform of nothing.
     if not x.size:
         shape = list(x.shape)
         shape[axis] = shape[axis] // 2 + 1
         return as_complex(jnp.zeros(shape, x.dtype))
     if not (x.dtype == jnp.float64):
+        # Half precision has no transform in XLA.
         x = x.astype(jnp.float32)
     if forward:
         return jnp.fft.rfft(x, axis=axis, norm=norm)
+    # Of a real array the inverse transform is the conjugate of the other, up to the factor.
     return jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
 
 
@@ -96,6 +100,7 @@ def _real_of_half(x: jax.Array, axis: int, n: int, forward: bool, norm: str) -> 
     if 0 in shape or not x.size:
         return jnp.real(jnp.zeros(shape, x.dtype))
     if forward:
+        # XLA has only the inverse from half of the terms to real numbers; the same relation turns it round.
         return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm])
     return jnp.fft.irfft(x, n, axis, norm)
 
@@ -113,6 +118,7 @@ def c2c(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.
 @named("fft_r2c")
 def r2c(x: jax.Array, lengths: Any, axes: Any, forward: bool, norm: str) -> jax.Array:
     """Real to complex, half of the last axis."""
+    # First the last axis: afterwards the numbers are complex, and half of them is left.
     half = _half_of_real(_resized(x, axes, lengths), axes[-1], forward, norm)
     return _complex_axes(half, axes[:-1], forward, norm)
 

@@ -60,6 +60,7 @@ def _frequencies(
     if dtype.kind in "bc":
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; it must be floating")
     if dtype.kind in "iu":
+        # Integers cannot hold the fractions that are asked for.
         dtype = "float32"
     made = to_tensor(terms, dtype, device)
     step = 1.0 / (n * d)
@@ -168,6 +169,7 @@ def _rolled(name: str, x: jax.Array, axes: Sequence[int] | float | None, sign: i
             f"name one or more in {-x.ndim}..{x.ndim - 1}"
         )
     for axis in axes:
+        # Of an odd length the two directions differ by one, so each undoes the other.
         x = jnp.roll(x, sign * (x.shape[axis] // 2), axis)
     return x
 

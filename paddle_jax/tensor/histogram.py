@@ -38,6 +38,7 @@ def _range(x: jax.Array, low: Any, high: Any, dtype: Any) -> tuple[jax.Array, ja
         )
     low = jnp.asarray(low).astype(dtype)
     high = jnp.asarray(high).astype(dtype)
+    # Equal data would give ranges without width.
     same = low == high
     return jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
 
@@ -115,12 +116,14 @@ def histogram(
     low, high = _range(input, min, max, dtype)
     x = input.reshape(-1).astype(dtype)
     inside = (x >= low) & (x <= high)
+    # The largest number falls into the last range; what is outside goes to 0 and counts nothing.
     place = jnp.clip(
         jnp.where(inside, jnp.floor((x - low) * bins / (high - low)), 0).astype(jnp.int32), 0, bins - 1
     )
     if weight is None and not density:
         kind = jnp.int64
     elif weight is None:
+        # A density divides.
         kind = jnp.float32
     else:
         kind = weight.dtype
@@ -182,6 +185,7 @@ def _histogram_many(
         edge = jnp.linspace(low, high, count + 1, dtype=x.dtype)
         value = points[:, i]
         inside &= (value >= edge[0]) & (value <= edge[-1])
+        # The upper end belongs to the last cell.
         places.append(jnp.clip(jnp.searchsorted(edge, value, side="right") - 1, 0, count - 1))
         edges.append(edge)
     flat = jnp.ravel_multi_index(tuple(places), bins, mode="clip")
@@ -311,6 +315,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: Any = 0, name:
             f"bincount: got x of shape {list(x.shape)} and minlength={minlength}; "
             "x and weights must be [n] and minlength not negative"
         )
+    # The length of the result is the largest number, so the host must know it.
     values = host_value(x, "bincount", "use scatter_nd_add there, or one_hot and sum")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: x: got {values.min()}; negative numbers cannot be counted")

@@ -45,6 +45,7 @@ def _sequence_dtype(bounds: Sequence[Any], dtype: Any) -> np.dtype:
     if dtype is not None:
         return dtypes.convert(dtype).np
     if all(is_symbolic(b) or np.asarray(b).dtype.kind in "biu" for b in bounds):
+        # By NumPy's kinds: bools count as whole numbers too.
         return np.dtype(np.int64)
     return dtypes.default().np
 
@@ -117,6 +118,7 @@ def arange(
         start = int(start)
         end = int(end)
         step = int(step)
+    # Before anything is divided by it.
     if step == 0:
         raise ValueError("arange: step: got 0; it must not be 0")
     whole = all(isinstance(b, int) for b in (start, end, step))
@@ -162,6 +164,7 @@ def _steps(start: float, step: float, count: int, dtype: np.dtype) -> np.ndarray
     elif dtype.kind in "ub":
         work = np.dtype(np.int64)
     else:
+        # Rounded once, at the end: sums in float32 would drift away.
         work = np.dtype(np.float64)
     return (np.arange(count).astype(work) * np.asarray(step, work) + np.asarray(start, work)).astype(dtype)
 
@@ -323,5 +326,6 @@ def logspace(
     start, stop, base = (
         _bound("logspace", n, v) for n, v in (("start", start), ("stop", stop), ("base", base))
     )
+    # Powers are taken in float64 too and rounded once.
     exponents = _spaced(float(start), float(stop), num, np.dtype(np.float64))
     return finish(np.power(float(base), exponents).astype(as_numpy_dtype(dtype)))

@@ -64,13 +64,17 @@ def _digamma(x: jax.Array) -> jax.Array:
 def _reflected(n: int, x: jax.Array) -> jax.Array:
     cot = np.polynomial.Polynomial([0, 1])
     for _ in range(n):
+        # The derivative of cot is -(1 + cot^2): each further one is a polynomial in cot.
         cot = -cot.deriv() * np.polynomial.Polynomial([1, 0, 1])
     low = x < 0
+    # The cotangent has period pi; near zero more digits are left.
     part = (x - jnp.round(x)) * math.pi
+    # The limit at infinity, where XLA gives NaN.
     mirrored = jnp.where(x == jnp.inf, 0, sp.polygamma(n, jnp.where(low, 1 - x, x)))
     value = (-1) ** n * mirrored - math.pi ** (n + 1) * jnp.polyval(
         jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part)
     )
+    # Zero and the negative whole numbers.
     pole = (x <= 0) & (x == jnp.floor(x)) & jnp.isfinite(x)
     return jnp.where(pole, (-1) ** (n + 1) * jnp.inf, jnp.where(low, value, mirrored)).astype(x.dtype)
 
@@ -198,6 +202,7 @@ def multigammaln(x: jax.Array, p: Any, name: str | None = None) -> jax.Array:
         raise TypeError(f"multigammaln: x: got {x.dtype}; it must be floating")
     if p < 1:
         raise AssertionError(f"multigammaln: p: got {p}; it must be at least 1")
+    # log pi^(p (p - 1) / 4) plus the sum of lgamma(x - j / 2) for j below p.
     shifts = jnp.arange(p, dtype=x.dtype) / 2
     return jnp.sum(_lgamma(x[..., None] - shifts), -1) + p * (p - 1) / 4 * math.log(math.pi)
 

@@ -29,6 +29,7 @@ def _rows(op: str, x: Tensor | type, axis: Tensor | int | None) -> tuple[Any, ..
     the host as a matrix."""
     if axis is not None and x.ndim == 0:
         raise ValueError(f"{op}: axis={axis} for a 0-d tensor; it has no axes")
+    # Nothing can be reshaped to rows.
     if axis is None and x.size == 0:
         return x, 0, np.zeros((0, 1), numpy_dtype(x))
     if axis is None or x.ndim == 0:
@@ -168,6 +169,7 @@ def unique_consecutive(
     dtype = _index_dtype("unique_consecutive", dtype)
     x, axis, host = _rows("unique_consecutive", x, axis)
     fresh = np.ones(len(host), bool)
+    # A slice begins a run where one of its numbers differs from the one before.
     fresh[1:] = (host[1:] != host[:-1]).any(1)
     first = np.flatnonzero(fresh)
     return _results(

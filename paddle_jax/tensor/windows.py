@@ -147,6 +147,7 @@ def hamming_window(
     """
 
     def general(count: Any) -> np.ndarray:
+        # One point is the top of the window.
         if count != 1:
             return alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1))
         return np.array([alpha + beta])

@@ -410,7 +410,7 @@ class SpectralNorm(Layer):
         self._weight_shape = list(weight_shape)
         self._dtype = dtype
         rows = self._weight_shape[dim]
-        # The vectors of the power iteration, which go on from call to call.
+        # The vectors that each power iteration begins with.
         self.weight_u: Parameter = self._start([rows])
         self.weight_v: Parameter = self._start([math.prod(self._weight_shape) // rows])
 
@@ -418,7 +418,7 @@ class SpectralNorm(Layer):
         vector = self.create_parameter(
             shape, attr=ParamAttr(), dtype=self._dtype, default_initializer=Normal(0.0, 1.0)
         )
-        # Parameters for `state_dict`, but the power iteration changes them, not the optimizer.
+        # Parameters for `state_dict`; neither the optimizer nor a call changes them.
         vector.stop_gradient = True
         return vector
 

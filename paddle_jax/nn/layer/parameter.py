@@ -59,6 +59,7 @@ def create_parameter(
 
 def _named(attr: ParamAttr, name: str | None) -> ParamAttr:
     fields = vars(attr) | {"name": name}
+    # The user's own object stays without a name, so it can serve for other parameters.
     copy = type(attr).__new__(type(attr))
     copy.__dict__.update(fields)
     return copy
@@ -100,6 +101,7 @@ def new_parameter(
     if parameter is None:  # not in a static program
         unique_name.reserve(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
+        # With `LazyGuard` values come later; until then there is a shape.
         parameter._value = Uninitialized(shape, dtype.np, name)
         parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
         if not ParameterDefaults.lazy:
@@ -129,6 +131,7 @@ def _fill(
     if _is_plain(initializer):
         array = initializer._values(shape, dtype.np)
     else:
+        # Such an initializer fills a Tensor that is there.
         array = np.zeros(shape, dtype.np)
     if device is None:
         parameter._value = places.put(array)

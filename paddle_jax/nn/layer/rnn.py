@@ -87,6 +87,7 @@ def _loop(
     if length is None:
         valid = None
     else:
+        # [steps, batch]: whether a sequence has a number at this step.
         valid = arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0)
     outputs = [None] * steps
     for t in reversed(range(steps)) if is_reverse else range(steps):
@@ -96,6 +97,7 @@ def _loop(
         if valid is None:
             states = new
         else:
+            # Beyond its end the states of a sequence stay; its last ones are the result.
             states = _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
     return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
 
@@ -288,6 +290,7 @@ class RNNBase(LayerList):
             for cell, end in zip(layer.children(), ("", "_reverse"), strict=False):
                 for name in names:
                     parameter = getattr(cell, name)
+                    # The same parameter under the name that cuDNN's layout gives it.
                     setattr(self, f"{name}_l{i}{end}", parameter)
                     self._all_weights.append(parameter)
 
@@ -342,6 +345,7 @@ class RNNBase(LayerList):
             else:
                 output, ends = layer._run(output, layer_states, length, zero_padding, {})
                 last.extend(ends)
+        # The states of all layers and directions, one below the other.
         if self.state_components == 1:
             return output, stack(last, axis=0)
         return output, tuple(stack([state[k] for state in last], axis=0) for k in range(2))
@@ -378,6 +382,7 @@ class RNNBase(LayerList):
         ]
         if initial_states is None:
             return None
+        # An LSTM has two Tensors of states, the others have one.
         initial_states = [initial_states] if isinstance(initial_states, Tensor) else list(initial_states)
         if [list(state.shape) for state in initial_states] != shapes:
             raise ValueError(

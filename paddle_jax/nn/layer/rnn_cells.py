@@ -57,6 +57,7 @@ class RNNCellBase(Layer):
         Returns:
             Tensor [B, *shape], nested like shape.
         """
+        # Inputs may be nested; the first Tensor has the length of the batch.
         while not isinstance(batch_ref, Tensor):
             if not isinstance(batch_ref, dict | list | tuple) or not batch_ref:
                 raise ArgumentError(
@@ -90,6 +91,7 @@ class RNNCellBase(Layer):
         """Makes weight_ih, weight_hh, bias_ih, bias_hh. An attr of False gives ones (weights) or zeros
         (biases) that stay fixed."""
         bound = 1.0 / math.sqrt(self.hidden_size)
+        # The gates lie one below the other in one matrix, so that one product serves all.
         rows = gates * self.hidden_size
         shapes = {
             "weight_ih": [rows, self.input_size],
@@ -100,6 +102,7 @@ class RNNCellBase(Layer):
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
             bias = name.startswith("bias")
             if attr is False:
+                # As in Paddle: without a parameter the operation still takes four.
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
             setattr(
                 self,
@@ -122,6 +125,7 @@ def _nested(shape: Structure, make: Callable[[list[int]], Tensor]) -> Structure:
         return {key: _nested(one, make) for key, one in shape.items()}
     if isinstance(shape, int):
         shape = [shape]
+    # Numbers only: one shape, and no list of shapes.
     if all(not isinstance(n, list | tuple | dict) for n in shape):
         return make(list(shape))
     return tuple(_nested(one, make) for one in shape)

@@ -148,6 +148,7 @@ class StateMixin:
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
                 replacement = hook(gathered)
+                # A hook may change the dict in place and return nothing.
                 if replacement is not None:
                     gathered = replacement
         return gathered
@@ -196,8 +197,10 @@ class StateMixin:
         unexpected = [name for name in state_dict if name not in used]
         if problems:
             warnings.warn(_listed(problems, len(pairs), unexpected), stacklevel=2)
+        # All values are checked before the first one is put in.
         for tensor, array in pairs:
             tensor._rebind(places.beside(array, tensor.place))  # the parameter stays on its device
+            # A distributed parameter is spread over its devices as before.
             restore_layout(tensor)
         return missing, unexpected
 

@@ -32,6 +32,7 @@ def _convert_param_attr_to_list(param_attr: Any, n: int) -> list[Any]:
     attr = ParamAttr._to_attr(param_attr)
     copies = [ParamAttr(**vars(attr)) for _ in range(n)]
     for i, copy in enumerate(copies):
+        # Two parameters may not have one name; without a name each gets its own.
         copy.name = attr.name and f"{attr.name}_{i}"
     return copies
 
@@ -62,6 +63,7 @@ class _Block(Layer):
         self, x: Tensor, norm: Layer, dropout: Layer, part: Callable[[Tensor], tuple[Tensor, Any]]
     ) -> tuple[Tensor, Any]:
         """x + dropout(part(x)), normalised before or after; `part` gives (output, cache)."""
+        # Normalised before, the residual path stays a plain sum through all layers.
         out, cache = part(norm(x) if self.normalize_before else x)
         out = x + dropout(out)
         return (out if self.normalize_before else norm(out)), cache
@@ -175,6 +177,7 @@ class TransformerEncoderLayer(_Block):
 
 def _stack(layer: Layer, count: int) -> LayerList:
     """`layer` and count - 1 new ones made like it."""
+    # Made anew, not copied: copies would begin with equal weights.
     return LayerList([layer if i == 0 else type(layer)(**layer._config) for i in range(count)])
 
 
@@ -482,6 +485,7 @@ class Transformer(Layer):
     def generate_square_subsequent_mask(self, length: int) -> Tensor:
         """Makes the mask [length, length] that lets each position attend to itself and what is before: 0,
         and -inf elsewhere."""
+        # Above the diagonal lies what comes later.
         return full([length, length], -float("inf"), dtype=get_default_dtype()).triu(1)
 
 

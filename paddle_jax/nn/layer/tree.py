@@ -124,6 +124,7 @@ class TreeMixin:
             layers = [(prefix, self)]
         for start, layer in layers:
             for name, tensor in getattr(layer, store).items():
+                # By identity: `==` of Tensors compares their elements.
                 if tensor is None or id(tensor) in seen:
                     continue
                 if remove_duplicate:
@@ -155,6 +156,7 @@ class TreeMixin:
         for name in target.split(".") if target else ():
             if not hasattr(layer, name):
                 raise AttributeError(f"{type(layer).__name__} has no attribute `{name}`")
+            # Through attributes: a layer may be held by a property too.
             layer = getattr(layer, name)
             if not isinstance(layer, TreeMixin):
                 raise AttributeError(f"`{name}` is not an nn.Layer")

@@ -56,6 +56,7 @@ def fake_fp8_quant(input: Tensor, scale: Tensor, axis: int = -1, type: str = "e4
         NotImplementedError: another type.
     """
     largest, dtype = _fp8(type)
+    # The scale is the largest magnitude; it becomes the largest number of the format.
     scaled = input * largest / _channels(scale, input.ndim, axis)
     return cast(cast(clip(scaled, -largest, largest), dtype), input.dtype)
 
@@ -114,6 +115,7 @@ class _Linear(Layer):
             self._qmax, _ = _FP8[_FP8_BITS[bit_length]]
             self._qmin = -self._qmax
         else:
+            # -128 to 127 for 8 bits.
             self._qmax = 2 ** (bit_length - 1) - 1
             self._qmin = -self._qmax - 1
 
@@ -122,6 +124,7 @@ class _Linear(Layer):
     ) -> Tensor:
         if isinstance(self._bit_length, tuple):
             return fp8(input, self._scales, self._quant_axis, _FP8_BITS[self._bit_length])
+        # A scale for each group of rows and each column.
         if self._scales.ndim > 1:
             return groups(input, self._scales, self._group_size, self._qmax)
         if self._quant_axis not in (-1, 0, 1):
@@ -251,6 +254,7 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
             both = self._convert_quanter_to_qdq(quanter_name)
             if both is not None and not remain_weight:
                 self._quant_weights(weight_name, both._quanter)
+                # The weight holds integers already; only the way back is left.
                 both._quanter = None
         for quanter_name in self.activation_quanters():
             self._convert_quanter_to_qdq(quanter_name)

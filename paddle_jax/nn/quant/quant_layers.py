@@ -82,7 +82,9 @@ class FakeQuantAbsMax(Layer):
 
     def _quantize_by_abs_max(self, input: Tensor, axis: int = -1) -> Tensor:
         _need_floats(self, input)
+        # The scale is no part of the gradient, which goes straight through the rounding.
         scale = abs_max(input.detach(), axis)
+        # Kept for the model that is saved; the next input has its own.
         if self._scale is not None:
             assign_from(self._scale, scale.astype(self._scale.dtype))
         return fake_quantize_dequantize(input, scale, self._quant_bits, axis)
@@ -188,6 +190,7 @@ class MovingAverageAbsMaxScale(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         self._follow(input)
+        # Another Tensor: the scale belongs to this output, not to the input.
         return input * 1
 
 
@@ -399,6 +402,7 @@ class QuantizedConv2D(_Quantized):
                 mode=self._padding_mode,
                 data_format=self._data_format,
             )
+            # It has been padded already.
             padding = 0
         return F.conv2d(
             x,
@@ -526,6 +530,7 @@ class MAOutputScaleLayer(Layer):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         out = self._layer(*inputs, **kwargs)
+        # One scale cannot stand for several Tensors.
         if isinstance(out, list | tuple | dict):
             return out
         return self._ma_output_scale(out)

@@ -67,6 +67,7 @@ def _rows(weight: jax.Array, bits: int) -> list[Any]:
     which share bytes."""
     if bits == 8:
         return [weight]
+    # Up and down again by four bits: the sign of the lower half comes along.
     return [(weight << 4) >> 4, weight >> 4]
 
 
@@ -89,11 +90,14 @@ def quantized_weight(x: jax.Array, bits: Any, group_size: Any, kept: str) -> tup
         scale = (jnp.max(jnp.abs(wide), 0) / bound).astype(kept)
         rows = scale.astype(jnp.float32)[None]
     else:
+        # The last group may be shorter; zeros do not change its largest magnitude.
         groups = -(-x.shape[0] // group_size)
         padded = jnp.pad(jnp.abs(wide), ((0, groups * group_size - x.shape[0]), (0, 0)))
         scale = (jnp.max(padded.reshape(groups, group_size, -1), 1) / bound).astype(kept)
         rows = jnp.repeat(scale.astype(jnp.float32), group_size, axis=0)[: x.shape[0]]
+    # A column of zeros has the scale 0.
     steps = lax.round(wide / jnp.where(rows == 0, 1, rows), lax.RoundingMethod.AWAY_FROM_ZERO)
+    # The scale was rounded to its dtype, so a quotient may be above the bound.
     whole = jnp.clip(steps, -bound, bound).astype(jnp.int8).T
     return (whole if bits == 8 else (whole[::2] & 15) | (whole[1::2] << 4)), scale
 
@@ -138,6 +142,7 @@ def _product(
 
     parts = weight, None if scale is None else scale.T
     outputs = weight.shape[0] * 8 // bits
+    # A block of floats fits into the cache; the whole matrix would be written to memory and read again.
     if on_cpu() and weight.size >= _LARGE and outputs % _BLOCK == 0:
         blocks = outputs // _BLOCK
         split = [None if part is None else part.reshape(blocks, -1, part.shape[1]) for part in parts]
@@ -177,6 +182,7 @@ def linear_with_outliers(
     is beyond the threshold."""
     wide = x.astype(jnp.float32)
     far = jnp.any(jnp.abs(wide).reshape(-1, x.shape[-1]) > threshold, 0)
+    # One large number would leave few steps for all others of its row.
     near = jnp.where(far, 0, wide)
     step = jnp.max(jnp.abs(near), -1, keepdims=True, initial=0) / 127
     whole = lax.round(near / jnp.where(step == 0, 1, step), lax.RoundingMethod.AWAY_FROM_ZERO)
@@ -225,6 +231,7 @@ def weight_quantize(
             f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; "
             "for 4 bits the number must be even"
         )
+    # It knows no groups, and its scales are always float32.
     plain = algo == "llm.int8"
     return quantized_weight(
         x.detach(), bits, -1 if plain else group_size, "float32" if plain else numpy_dtype(x).name
