@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.lazy.aval import Aval, aval_of
+from paddle_jax._core.lazy.length_expressions import bounds
 from paddle_jax._core.lazy.lengths import is_length
 
 if TYPE_CHECKING:
@@ -30,6 +31,35 @@ def fitting_operands(
     if all(found[which] == tuple([s.avals[which] for s in symbols]) for which in (0, 1)):
         return None
     return found
+
+
+def allowed_operands(
+    symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]]
+) -> list[tuple[Aval, ...]] | None:
+    """As `fitting_operands`, with lengths that are as large as the condition of a branch says.
+
+    `if n > 2: x[n - 2 : n]` is recorded for an n of 1, too.
+    """
+    found: list[list[Aval]] = [[], []]
+    for symbol, lengths in zip(symbols, shapes, strict=True):
+        raised = list(map(_missing, lengths))
+        for which in (0, 1):
+            aval = symbol.avals[which]
+            shape = [n + missing for n, missing in zip(aval.shape, raised, strict=True)]
+            found[which].append(aval_of(tuple(shape), aval.dtype, aval.weak))
+    if all(tuple(found[which]) == tuple([s.avals[which] for s in symbols]) for which in (0, 1)):
+        return None
+    return [tuple(avals) for avals in found]
+
+
+def _missing(length: Any) -> int:
+    """How much both values of a length are below what is known of it."""
+    if not is_length(length):
+        return 0
+    least = bounds(length.node)[0]
+    if not isinstance(least, int):
+        return 0
+    return max(least - min(length.pair), 0)
 
 
 def _fitting(symbols: Sequence[Symbol], shapes: Sequence[Sequence[Any]], which: int) -> tuple[Aval, ...]:
@@ -81,4 +111,4 @@ def joined_length(yes: Any, no: Any, answers: Any) -> Any:
     return first, second
 
 
-__all__ = ["fitting_operands", "joined_length"]
+__all__ = ["allowed_operands", "fitting_operands", "joined_length"]

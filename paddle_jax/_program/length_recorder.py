@@ -33,7 +33,7 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.composites import without_recording
 from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.export_rules import ExportRules
-from paddle_jax._program.fitting_lengths import fitting_operands, joined_length
+from paddle_jax._program.fitting_lengths import allowed_operands, fitting_operands, joined_length
 from paddle_jax._program.length_constants import Filled, Ramp
 from paddle_jax._program.program import Program
 from paddle_jax._program.recorded_gradients import recorded_gradients
@@ -479,7 +479,7 @@ class LengthRecorder(Recorder):
         position = self.position()
         try:
             return self._call_with_lengths(op, operands, attrs)
-        except ValueError:
+        except (ValueError, TypeError):
             # A negative size; other attributes may be negative.
             if all(min(one.pair) >= 0 for one in ls.lengths_in(attrs)):
                 raise
@@ -597,12 +597,13 @@ class LengthRecorder(Recorder):
         # The shape depends on values: samples show which lengths vary.
         except TracedValueError:
             return varying_results(first, symbols, self._count_hints(symbols))
-        except ValueError:
+        except (ValueError, TypeError):  # JAX raises either for shapes
             # Code of a branch that these lengths do not enter, or lengths that are equal at run time.
-            fitting = fitting_operands(symbols, [self.lengths_of(s) for s in symbols])
-            if fitting is None:
+            shapes = [self.lengths_of(s) for s in symbols]
+            others = allowed_operands(symbols, shapes) or fitting_operands(symbols, shapes)
+            if others is None:
                 raise
-            return results_of_both(first, second, fitting, None)
+            return results_of_both(first, second, others, None)
         if noted is not None and len(outs) == len(others):
             noted.note(weak, many, outs, others)
         return many, outs, others

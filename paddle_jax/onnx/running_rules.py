@@ -211,7 +211,10 @@ def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
         if op.keepdim:
             ones = g.node("Expand", [one, g.ints([len(axes)])])
             shape = g.node("ScatterElements", [full, g.ints(axes), ones])
-        return [one and g.node("Reshape", [one, shape], allowzero=1) for one in (value, place)]
+        value = g.node("Reshape", [value, shape], allowzero=1)
+        if place is not None:
+            place = g.node("Reshape", [place, shape], allowzero=1)
+        return [value, place]
 
     return rule
 

@@ -351,6 +351,17 @@ def pooled_back(P, x):
     )
 
 
+def rows_that_few_lengths_have(P, x):
+    """Most lengths leave one row or two, and enter no branch."""
+    some = x[:, -((-x.shape[2]) % 5) :: 3]
+    n = some.shape[1]
+    if n > 2:
+        found = some[:, n - 2 : n].reshape([x.shape[0], 2 * x.shape[2]])
+    else:
+        found = some.sum(1)
+    return found[:, : x.shape[2]]
+
+
 def filled_with_lengths(P, x):
     n = x.shape[2] / 2
     one = P.zeros([x.shape[0], 1, x.shape[2]], "int64")
@@ -368,6 +379,7 @@ def written_by_paddles_operations(P, x):
 FUNCTIONS = (
     written_by_paddles_operations,
     filled_with_lengths,
+    rows_that_few_lengths_have,
     pooled_back,
     grown_lists_by_number,
     chunks_before,
