@@ -7,8 +7,8 @@ import pytest
 
 import paddle_jax as paddle
 from tests.jit.changes import CASES
+from tests.jit.corpus.script import data
 from tests.jit.random_changes import program
-from tests.jit.scenarios import data
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -12,7 +12,7 @@ import pytest
 
 import paddle_jax as paddle
 from paddle_jax import nn
-from tests.jit.scenarios import data
+from tests.jit.corpus.script import data
 
 SEEN, UNSEEN = {}, {}  # name -> function() that gives (function of x, change); whether the change matters
 weight = 1.0

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 import paddle_jax as paddle
-from tests.jit.scenarios import data
+from tests.jit.corpus.script import data
 
 
 def quiet(function, *args):

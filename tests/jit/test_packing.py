@@ -9,7 +9,7 @@ import pytest
 
 import paddle_jax as paddle
 from paddle_jax._program.capture import flat_buffer
-from tests.jit.scenarios import data, see, small
+from tests.jit.corpus.script import data, see, small
 
 BETWEEN = {}
 

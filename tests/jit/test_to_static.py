@@ -17,26 +17,12 @@ from paddle_jax import nn
 from paddle_jax.jit.function import StaticFunction
 from tests.deferred import differential
 from tests.deferred.programs import generate
+from tests.jit.corpus.script import data, small, trainer
 from tests.jit.explore import HOST, differs
-from tests.jit.scenarios import EFFECTS, SCENARIOS, data, small, trainer
 
 
 def compiled(function):
     return paddle.jit.to_static(function, full_graph=True)
-
-
-def flat(value, found=None):
-    found = [] if found is None else found
-    if isinstance(value, list | tuple):
-        for item in value:
-            flat(item, found)
-    elif isinstance(value, dict):
-        for key in value:
-            found.append(key)
-            flat(value[key], found)
-    else:
-        found.append(value)
-    return found
 
 
 @pytest.fixture
@@ -44,37 +30,6 @@ def compiled_at_once():
     """New shapes are compiled when they first come."""
     with differential.flags(paddle, deferred_min_repeats=1):
         yield
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_equal_to_eager(name):
-    compare(SCENARIOS[name], compiled, name)
-
-
-@pytest.mark.parametrize("name", EFFECTS)
-@pytest.mark.filterwarnings("ignore:.*runs op by op")
-def test_effects_equal_those_of_eager_execution(name):
-    compare(EFFECTS[name], paddle.jit.to_static, name)
-
-
-def compare(scenario, compile, name):
-    """A scenario gives the same with functions compiled and as they are."""
-    # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
-    low = "loss scaling" in name.replace("_", " ")
-    with differential.flags(paddle, interpreter=not low):
-        paddle.seed(0)
-        expected = flat(scenario(lambda function: function))
-        paddle.seed(0)
-        got = flat(scenario(compile))
-    assert len(got) == len(expected)
-    for a, b in zip(got, expected, strict=True):
-        if isinstance(b, np.ndarray | float):
-            # processors with instructions for float16 round less often in some programs
-            tolerance = {"rtol": 2e-3, "atol": 2e-3} if low else {"rtol": 2e-5, "atol": 2e-6}
-            np.testing.assert_allclose(a, b, **tolerance)
-            assert np.asarray(a).dtype == np.asarray(b).dtype
-        else:
-            assert a == b
 
 
 def runs(function):

@@ -1,5 +1,3 @@
-"""Programs that are run twice, op by op and compiled; each returns what a user could see of it."""
+"""Scripts by subject; importing the modules adds them."""
 
-from tests.jit.scenarios import training, gradients, state, arguments, precision
-from tests.jit.scenarios.effects import EFFECTS
-from tests.jit.scenarios.base import SCENARIOS, data, see, small, trainer
+from tests.jit.corpus.scripts import arguments, effects, gradients, precision, state, training

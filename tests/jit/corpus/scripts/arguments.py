@@ -5,10 +5,10 @@ import numpy as np
 import paddle_jax as paddle
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
-from tests.jit.scenarios.base import data, scenario, small
+from tests.jit.corpus.script import data, script, small
 
 
-@scenario
+@script
 def what_is_returned_keeps_its_identity(compile):
     net = small()
     f = compile(lambda x: (x, net[0].weight, [x + 1]))
@@ -20,14 +20,14 @@ def what_is_returned_keeps_its_identity(compile):
     return seen
 
 
-@scenario
+@script
 def the_same_tensor_twice(compile):
     f = compile(lambda x, y: (x.add_(paddle.ones([2])), y * 2)[1])
     x, y = data(2), data(2, seed=1)
     return f(x, y).numpy(), f(x, x).numpy(), f(x, y).numpy(), f(y, y).numpy()
 
 
-@scenario
+@script
 def a_parameter_as_argument(compile):
     net = small()
     f = compile(lambda w, x: (w * w).sum() + net(x).sum())
@@ -35,7 +35,7 @@ def a_parameter_as_argument(compile):
     return f(net[0].weight, x).numpy(), f(data(3, 4), x).numpy(), f(net[0].weight, x).numpy()
 
 
-@scenario
+@script
 def numpy_arguments(compile):
     f = compile(lambda x, k=1.0, *, flags=(): x * k + len(flags))
     x = np.arange(3, dtype="float32")
@@ -47,7 +47,7 @@ def numpy_arguments(compile):
     ]
 
 
-@scenario
+@script
 def nested_arguments_and_results(compile):
     @compile
     def f(batch, names):
@@ -70,7 +70,7 @@ class Decorated(nn.Layer):
         return paddle.tanh(x)
 
 
-@scenario
+@script
 def decorated_methods(compile):
     kind = type(
         "Compiled", (Decorated,), {"forward": compile(Decorated.forward), "other": compile(Decorated.other)}
@@ -80,7 +80,7 @@ def decorated_methods(compile):
     return [layer(x, scale).numpy() for layer in (a, b) for scale in (1.0, 2.0)], a.other(x).numpy()
 
 
-@scenario
+@script
 def integers_on_the_host(compile):
     size = paddle.to_tensor(2)
 
@@ -94,7 +94,7 @@ def integers_on_the_host(compile):
     return a, f(x).numpy()
 
 
-@scenario
+@script
 def random_numbers(compile):
     paddle.seed(11)
     f = compile(lambda x: (x + paddle.rand([3]), F.dropout(x, 0.5), paddle.randint(0, 100, [4])))
@@ -103,7 +103,7 @@ def random_numbers(compile):
     return first, [t.numpy() for t in f(data(3))], paddle.rand([2]).numpy()
 
 
-@scenario
+@script
 def compiled_inside_compiled(compile):
     net = compile(small())
     inner = compile(lambda x: net(x) * 2)
@@ -111,7 +111,7 @@ def compiled_inside_compiled(compile):
     return [outer(data(2, 3, seed=i)).numpy() for i in range(2)]
 
 
-@scenario
+@script
 def created_inside(compile):
     @compile
     def f(x):

@@ -5,15 +5,7 @@ import numpy as np
 
 import paddle_jax as paddle
 from paddle_jax import nn
-from tests.jit.scenarios.base import data, small
-
-EFFECTS = {}
-
-
-def effect(function):
-    """`function(compile)` -> values, as in scenarios; compiled code may run op by op."""
-    EFFECTS[function.__name__] = function
-    return function
+from tests.jit.corpus.script import data, effect, small
 
 
 class Thing:

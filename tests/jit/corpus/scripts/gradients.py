@@ -1,10 +1,10 @@
 """Gradients of and inside compiled functions, of every order; hooks, own gradients, transforms."""
 
 import paddle_jax as paddle
-from tests.jit.scenarios.base import data, scenario, see, small
+from tests.jit.corpus.script import data, script, see, small
 
 
-@scenario
+@script
 def forward_compiled_backward_outside(compile):
     net = small()
     f = compile(lambda x: net(x))
@@ -21,7 +21,7 @@ def forward_compiled_backward_outside(compile):
     return seen
 
 
-@scenario
+@script
 def layer_compiled(compile):
     net = compile(small())
     x = data(2, 3)
@@ -40,7 +40,7 @@ def layer_compiled(compile):
     )
 
 
-@scenario
+@script
 def second_and_third_derivatives(compile):
     net = small()
     f = compile(lambda x: paddle.sin(net(x)).sum())
@@ -52,7 +52,7 @@ def second_and_third_derivatives(compile):
     return first.numpy(), second.numpy(), third.numpy()
 
 
-@scenario
+@script
 def derivatives_inside(compile):
     net = small()
     opt = paddle.optimizer.Adam(0.01, parameters=net.parameters())
@@ -72,7 +72,7 @@ def derivatives_inside(compile):
     return [step(data(4, 3, seed=i)).item() for i in range(3)], see(net)
 
 
-@scenario
+@script
 def gradient_through_a_change_in_place(compile):
     @compile
     def f(x, w):
@@ -87,7 +87,7 @@ def gradient_through_a_change_in_place(compile):
     return x.numpy(), w.grad.numpy(), x.stop_gradient
 
 
-@scenario
+@script
 def grad_modes(compile):
     net = small()
 
@@ -117,7 +117,7 @@ class Cube(paddle.autograd.PyLayer):
         return dy * 3 * x**2 + 1
 
 
-@scenario
+@script
 def own_gradient(compile):
     f = compile(lambda x: Cube.apply(x).sum())
 
@@ -132,7 +132,7 @@ def own_gradient(compile):
     return x.grad.numpy(), g(y).numpy(), y.grad.numpy()
 
 
-@scenario
+@script
 def transforms_inside(compile):
     net = small()
 
@@ -148,7 +148,7 @@ def transforms_inside(compile):
     return [[t.numpy() for t in f(data(2, 3, seed=i))] for i in range(2)]
 
 
-@scenario
+@script
 def hooks_on_parameters(compile):
     net = small()
     net[0].weight.register_hook(lambda g: g * 10)
@@ -163,7 +163,7 @@ def hooks_on_parameters(compile):
     return [p.grad.numpy() for p in net.parameters()]
 
 
-@scenario
+@script
 def hooks_inside(compile):
     net = small()
 
@@ -177,7 +177,7 @@ def hooks_inside(compile):
     return [p.grad.numpy() for p in net.parameters()]
 
 
-@scenario
+@script
 def layer_hooks(compile):
     net = small()
     net[0].register_forward_post_hook(lambda layer, args, out: out * 2)
@@ -186,7 +186,7 @@ def layer_hooks(compile):
     return [f(data(2, 3, seed=i)).numpy() for i in range(2)]
 
 
-@scenario
+@script
 def a_leaf_made_inside(compile):
     @compile
     def f(x):

@@ -4,10 +4,10 @@ import numpy as np
 
 import paddle_jax as paddle
 from paddle_jax import nn
-from tests.jit.scenarios.base import data, scenario, see, small
+from tests.jit.corpus.script import data, script, see, small
 
 
-@scenario
+@script
 def buffers_count(compile):
     class Counter(nn.Layer):
         def __init__(self):
@@ -25,7 +25,7 @@ def buffers_count(compile):
     return [f(data(2, seed=i)).numpy() for i in range(3)], see(layer)
 
 
-@scenario
+@script
 def attribute_replaced(compile):
     class Cell(nn.Layer):
         def __init__(self):
@@ -46,7 +46,7 @@ def attribute_replaced(compile):
     return [o.numpy() for o in out], cell.h.numpy(), cell.seen.numpy(), cell.linear.weight.grad.numpy()
 
 
-@scenario
+@script
 def lists_of_tensors_as_attribute(compile):
     class Cache(nn.Layer):
         def forward(self, x):
@@ -60,7 +60,7 @@ def lists_of_tensors_as_attribute(compile):
     return layer.cache[0].numpy(), layer.cache[1]["k"].numpy()
 
 
-@scenario
+@script
 def shape_kept_as_attribute(compile):
     class Keeps(nn.Layer):
         def forward(self, x):
@@ -76,7 +76,7 @@ def shape_kept_as_attribute(compile):
     return seen
 
 
-@scenario
+@script
 def plain_values_change(compile):
     factor = 2.0
 
@@ -98,7 +98,7 @@ def plain_values_change(compile):
     return a, b, f(x).numpy()
 
 
-@scenario
+@script
 def plain_object(compile):
     class Solver:
         def __init__(self):
@@ -121,7 +121,7 @@ def plain_object(compile):
     return seen, see(solver.net)
 
 
-@scenario
+@script
 def input_changed_in_place(compile):
     @compile
     def f(x, y):
@@ -134,7 +134,7 @@ def input_changed_in_place(compile):
     return outs, x.numpy(), y.numpy()
 
 
-@scenario
+@script
 def two_tensors_of_one_array(compile):
     a = data(3)
     b = a.detach()
@@ -148,7 +148,7 @@ def two_tensors_of_one_array(compile):
     return [f().numpy() for _ in range(3)], a.numpy(), b.numpy()
 
 
-@scenario
+@script
 def tensors_deep_in_objects(compile):
     class Box:
         def __init__(self, inside):
@@ -177,7 +177,7 @@ def tensors_deep_in_objects(compile):
     return out, deep(state).inside.numpy()
 
 
-@scenario
+@script
 def versions_and_flags(compile):
     @compile
     def f(x, w):
@@ -191,7 +191,7 @@ def versions_and_flags(compile):
     return x.inplace_version, w.inplace_version, w.stop_gradient, x.stop_gradient
 
 
-@scenario
+@script
 def attributes_of_plain_objects(compile):
     class Trainer:
         def __init__(self):

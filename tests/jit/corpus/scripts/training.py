@@ -5,7 +5,7 @@ import numpy as np
 import paddle_jax as paddle
 from paddle_jax import nn
 from paddle_jax.nn import functional as F
-from tests.jit.scenarios.base import SCENARIOS, data, scenario, see, small, trainer
+from tests.jit.corpus.script import Script, add, data, script, see, small, trainer
 
 OPTIMIZERS = {
     "SGD": {},
@@ -48,10 +48,10 @@ for _name, _more in OPTIMIZERS.items():
             ],
         )
 
-    SCENARIOS[f"train with {_name}"] = _train
+    add(Script(f"train with {_name}", _train))
 
 
-@scenario
+@script
 def whole_step_with_everything(compile):
     paddle.seed(1)
     # no bias before the normalization: its gradient is zero but for rounding, of which Adam would make whole
@@ -80,7 +80,7 @@ def whole_step_with_everything(compile):
     return seen, see(net), paddle.rand([2]).numpy()
 
 
-@scenario
+@script
 def gradients_accumulate(compile):
     net = small()
     sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
@@ -101,7 +101,7 @@ def gradients_accumulate(compile):
     return grads, gone, [p.grad.numpy() for p in net.parameters()], see(net)
 
 
-@scenario
+@script
 def gradients_cleared_to_none_inside(compile):
     net = small()
     opt = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
@@ -116,7 +116,7 @@ def gradients_cleared_to_none_inside(compile):
     return out, [p.grad is None for p in net.parameters()], see(net)
 
 
-@scenario
+@script
 def step_only(compile):
     net = small()
     opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
@@ -128,7 +128,7 @@ def step_only(compile):
     return see(net)
 
 
-@scenario
+@script
 def a_parameter_without_gradient(compile):
     a, b = nn.Linear(2, 2), nn.Linear(2, 2)
     for layer in (a, b):
@@ -147,7 +147,7 @@ def a_parameter_without_gradient(compile):
     return see(a), see(b)
 
 
-@scenario
+@script
 def train_and_eval(compile):
     paddle.seed(4)
     net = compile(nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1D(3)))
@@ -158,7 +158,7 @@ def train_and_eval(compile):
     return seen, see(net)
 
 
-@scenario
+@script
 def frozen_on_the_way(compile):
     net = small()
     opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
@@ -170,7 +170,7 @@ def frozen_on_the_way(compile):
     return see(net)
 
 
-@scenario
+@script
 def snapshots_survive(compile):
     net = small()
     opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
@@ -184,7 +184,7 @@ def snapshots_survive(compile):
     return [[t.numpy() for t in params] for params, _ in snapshots], states
 
 
-@scenario
+@script
 def values_set_between_calls(compile):
     net = small()
     start = {k: v.numpy() for k, v in net.state_dict().items()}
@@ -204,7 +204,7 @@ def values_set_between_calls(compile):
     return seen, see(net)
 
 
-@scenario
+@script
 def tied_and_shared(compile):
     a = nn.Linear(3, 3)
     b = nn.Linear(3, 3)
@@ -224,7 +224,7 @@ def tied_and_shared(compile):
     return [step(data(2, 3, seed=i)).item() for i in range(3)], see(a), see(b)
 
 
-@scenario
+@script
 def recurrent(compile):
     paddle.seed(2)
     net = nn.LSTM(3, 4, 2)
@@ -235,7 +235,7 @@ def recurrent(compile):
     return out.numpy(), [p.grad.numpy() for p in net.parameters()]
 
 
-@scenario
+@script
 def two_optimizers(compile):
     a, b = small(), small()
     first, second = (
@@ -258,7 +258,7 @@ def two_optimizers(compile):
     return [[t.item() for t in step(data(2, 3, seed=i))] for i in range(3)], see(a), see(b)
 
 
-@scenario
+@script
 def tuple_of_learning_rates(compile):
     net = small()
     groups = [
@@ -275,7 +275,7 @@ def tuple_of_learning_rates(compile):
     return see(net), opt.get_lr()
 
 
-@scenario
+@script
 def buffers_set_from_others(compile):
     a, b = nn.Linear(2, 2), nn.Linear(2, 2)
     for i, p in enumerate([*a.parameters(), *b.parameters()]):
@@ -292,7 +292,7 @@ def buffers_set_from_others(compile):
     return [average(data(2, seed=i)).numpy() for i in range(3)], see(a), see(b)
 
 
-@scenario
+@script
 def large_unused_parameters(compile):
     a, b = nn.Linear(2, 2), nn.Linear(100, 100)
     for p in (*a.parameters(), *b.parameters()):
