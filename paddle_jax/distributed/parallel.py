@@ -42,6 +42,7 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
     """
     if 0 in Groups.known:
         return Groups.known[0]
+    # What torchrun, Slurm or MPI call rank and size, under the launcher's names.
     schedulers.adopt_environment()
     if launch_variables.size() == 1:
         warnings.warn(

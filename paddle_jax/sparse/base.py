@@ -143,7 +143,9 @@ class SparseTensor(Tensor):
         else:
             pairs = ()
         if not alike or not all(
-            mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs
+            # The same Tensor has the same numbers; others are compared on the host
+            mine is theirs or np.array_equal(mine.numpy(), theirs.numpy())
+            for mine, theirs in pairs
         ):
             raise CheckError(
                 f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with "
@@ -194,6 +196,7 @@ class SparseTensor(Tensor):
         return repr(self)
 
     def __format__(self, spec: str) -> str:
+        # A dense Tensor of one element formats as its number.
         return object.__format__(self, spec)
 
     def __len__(self) -> int:

@@ -224,7 +224,9 @@ def angle(x: jax.Array, name: str | None = None) -> jax.Array:
         1.5708
     """
     if not jnp.iscomplexobj(x):
+        # A comparison with NaN is false, which would give 0.
         return jnp.where(jnp.isnan(x), x, jnp.where(x < 0, jnp.asarray(np.pi, x.dtype), 0))
+    # At 0 the gradient of arctan2 is NaN; at (0, 1) the angle is 0 too.
     zero = x == 0
     return jnp.arctan2(jnp.where(zero, 0, jnp.imag(x)), jnp.where(zero, 1, jnp.real(x)))
 

@@ -54,6 +54,7 @@ def atan2(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         0.7854
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
+        # Angles of whole numbers are float64, as in Paddle.
         x = x.astype(jnp.float64)
         y = y.astype(jnp.float64)
     return jnp.arctan2(x, y)
@@ -137,6 +138,7 @@ def heaviside(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         raise ValueError(
             f"heaviside: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype"
         )
+    # NaN is neither zero nor above it, and gives 0.
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
@@ -333,4 +335,5 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
 @op("*inputs index", register=False, method=False)
 @named("multiplex")
 def _pick_rows(inputs: Sequence[jax.Array], index: jax.Array) -> jax.Array:
+    # [tensor, row]: one pair for each row of the result.
     return jnp.stack(inputs)[index[:, 0], jnp.arange(index.shape[0])]

@@ -334,6 +334,7 @@ def inner(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         raise ValueError(
             f"inner: got shapes {list(x.shape)} and {list(y.shape)}; the last lengths must be equal"
         )
+    # The axes of x that are left come first, then those of y.
     return jnp.tensordot(x, y, [[-1], [-1]])
 
 

@@ -320,6 +320,7 @@ def sinh(x: jax.Array, name: str | None = None) -> jax.Array:
     """
     if jnp.iscomplexobj(x):
         return jnp.sinh(x)
+    # By a routine of our own, which does not overflow before its result does.
     return exact_sinh(as_float(x))
 
 
@@ -633,6 +634,7 @@ def sgn(x: jax.Array, name: str | None = None) -> jax.Array:
         raise TypeError(f"sgn: x: got {x.dtype}; allowed are floats and complex numbers")
     if not jnp.iscomplexobj(x):
         return jnp.sign(x)
+    # The branch that is not taken must be finite, for the gradient.
     zero = x == 0
     return jnp.where(zero, 0, x / jnp.abs(jnp.where(zero, 1, x)))
 

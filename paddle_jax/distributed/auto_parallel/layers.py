@@ -55,6 +55,7 @@ def shard_layer(
     for name, part in layer.named_sublayers(include_self=True):
         if shard_fn is not None:
             shard_fn(name, part, process_mesh)
+    # What `shard_fn` has left alone.
     replicate_unsharded(layer, process_mesh)
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
@@ -171,6 +172,7 @@ class ShardDataloader:
         if isinstance(batch, dict):
             keys = list(self._input_keys or batch)
             return {
+                # The place of a key names its mesh.
                 key: self._one(value, keys.index(key) if key in keys else 0, key)
                 for key, value in batch.items()
             }

@@ -74,6 +74,7 @@ def local_map(
             for t, layout in zip(tensors, layouts, strict=True)
         ]
         run = trace(lambda *parts: given.call(func, parts), structs)
+        # Each device would change a part of its own, which makes no whole Tensor.
         if run.changed:
             raise ValueError(
                 f"local_map: the function changes {run.changed[0].name} from outside; "
@@ -174,6 +175,7 @@ def _spec(layout: Any, ndim: Any, lead: Any = ()) -> Any:
     axes = [[] for _ in range(ndim)]
     for place, name in zip(layout.placements, layout.mesh.dim_names, strict=True):
         if place.is_shard():
+            # Several axes of the mesh may cut one axis of the array.
             axes[place.get_dim()].append(name)
     return PartitionSpec(*lead, *[tuple(names) or None for names in axes])
 
@@ -189,6 +191,7 @@ def _program(fn: Any, mesh: Any, layouts: Any, results: Any, taken: Any) -> Any:
         parts = [_partial_value(a, layout, names) for a, layout in zip(arrays, layouts, strict=False)]
         out = fn(*parts, *arrays[len(layouts) :])
         return tuple(
+            # One axis for each Partial: the sum over it is taken outside.
             jnp.expand_dims(o, tuple(range(len(layout.partials()))))
             for o, layout in zip(out, results, strict=True)
         )
@@ -222,6 +225,7 @@ def _partial_value(part: Any, layout: Any, names: Any) -> Any:
     """What a device holds of a Partial argument: the value on the first one, what changes
     nothing on the others."""
     for dim, reduce_type in layout.partials():
+        # A mean of equal numbers is that number, so all may hold it.
         if reduce_type.name != "kRedAvg":
             part = jnp.where(
                 lax.axis_index(names[dim]) == 0,

@@ -226,6 +226,7 @@ def build_sharded_state_dict(
         if name not in rules:
             found[key] = make_replicated_sharded_weight(key, tensor)
         elif group is None:
+            # Without a group, the model parallel one of fleet.
             found[key] = make_tp_sharded_weight_for_checkpoint(key, tensor, rules[name])
         else:
             found[key] = shard_weight(key, tensor, rules[name], group)
@@ -253,6 +254,7 @@ def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str,
     for param in optimizer._all_params():
         named = [(slot, states.get(optimizer._state_name(param, slot))) for slot in optimizer._slots]
         present = [(f"{slot}_0", tensor) for slot, tensor in named if tensor is not None]
+        # The float32 copy of a weight in low precision is a state as well.
         if param.name in masters:
             present.append(("w_0", masters[param.name]))
         if present and param.name not in keys:

@@ -304,6 +304,7 @@ def create_group(number: Any, ranks: Any, timeout: Any, name: str) -> Group:
         here = jax.process_index()
     else:
         here = 0
+    # Only members get a connection, but all know the group.
     if len(ranks) > 1 and here in ranks:
         return Group(ranks.index(here), number, ranks, ProcessGroup(number, ranks, timeout), name)
     # A group of this process alone needs no connection, but its calls must work.

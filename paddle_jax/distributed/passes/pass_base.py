@@ -149,6 +149,7 @@ class Pass:
             ValueError: gradients are merged in a program that fleet does not train.
         """
         context = context or PassContext()
+        # A pass changes a program once.
         if any(done.name == self.name for done in context.passes):
             return context
         for programs in (main_programs, startup_programs):
@@ -221,6 +222,7 @@ class PassManager:
     ) -> None:
         self._context = context or PassContext()
         if auto_solve_conflict:
+            # Of two with one name the last one counts; others keep their order.
             passes = sorted({one.name: one for one in passes}.values(), key=_position)
         self._passes = tuple(passes)
 

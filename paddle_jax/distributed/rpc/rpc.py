@@ -71,6 +71,7 @@ def init_rpc(
     host, _, port = master.rpartition(":")
     if not host or not port.isdigit():
         raise ValueError(f"init_rpc: master_endpoint: got {master!r}; it must be host:port")
+    # Others that reach the port must not run functions here.
     token = job_token(master, rank, launch_variables.integer("FLAGS_stop_check_timeout", 900))
     own = os.environ.get("PADDLE_WORKER_ENDPOINT")
     agent = Agent(name, rank, world_size, master, own, token)

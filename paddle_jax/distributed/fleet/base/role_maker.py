@@ -125,6 +125,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
+        # A list of servers makes it a job with parameter servers.
         if servers:
             super().__init__(False, *_role_among(servers), servers)
             return

@@ -278,6 +278,7 @@ class HDFSClient(FS):
         """The exit status and output of a command, repeated until the status is an accepted one."""
         limit = time.monotonic() + self._time_out / 1000
         while True:
+            # One command may take all the time that is left.
             remaining = max(limit - time.monotonic(), 0.1)
             try:
                 ended = subprocess.run(
@@ -294,6 +295,7 @@ class HDFSClient(FS):
             if ended.returncode in accepted:
                 return ended.returncode, ended.stdout
             if ended.returncode == _ABORTED:
+                # Hadoop has crashed, which another try would not change.
                 raise FSShellCmdAborted(f"HDFSClient: {' '.join(words)}: aborted: {ended.stderr.strip()}")
             # After the pause there would be no time for another try.
             if time.monotonic() + self._sleep_inter / 1000 >= limit:

@@ -186,6 +186,7 @@ def create_non_fused_allreduce_gradient_hook(param: Parameter, accumulation_step
     calls = itertools.count(1)
 
     def add_up() -> None:
+        # Gradients of several passes are added up first, and exchanged once.
         if next(calls) % accumulation_steps:
             return
         gradient = getattr(param, "main_grad", None)
