@@ -242,6 +242,42 @@ def _unfold(g: Graph, op: Any, x: str) -> str:
     return g.node("Reshape", [found, shape], allowzero=1)
 
 
+def _fold(g: Graph, op: Any, x: str) -> str:
+    """A transposed convolution, in which each column of x is one place of the window."""
+    (height, width), pads = op.kernel_sizes, op.paddings
+    sums = pads[0] + pads[2], pads[1] + pads[3]
+    windows = []
+    rests = []
+    for axis in (0, 1):
+        reach = op.dilations[axis] * (op.kernel_sizes[axis] - 1) + 1
+        count, rest = divmod(op.output_sizes[axis] + sums[axis] - reach, op.strides[axis])
+        windows.append(count + 1)
+        rests.append(rest)
+    places = height * width
+    columns = g.node("Reshape", [x, g.ints([-1, places, *windows])])
+    weight = g.constant(np.eye(places, dtype=op.kind()).reshape(places, 1, height, width))
+    found = g.node(
+        "ConvTranspose",
+        [columns, weight],
+        strides=list(op.strides),
+        dilations=list(op.dilations),
+        pads=list(pads),
+        output_padding=rests,
+    )
+    channels = g.node("Div", [length(g, x, 1), g.ints([places])])
+    shape = g.node("Concat", [length(g, x, 0), channels, g.ints(list(op.output_sizes))], axis=0)
+    return g.node("Reshape", [found, shape], allowzero=1)
+
+
+def _frame(g: Graph, op: Any, x: str) -> str:
+    axis = op.axis % op.ndim()
+    places, _ = _window_places(g, length(g, x, axis), op.frame_length, op.hop_length, 1)
+    # The first axis has the frames first.
+    if op.axis == 0:
+        places = g.node("Transpose", [places], perm=[1, 0])
+    return g.node("Gather", [x, places], axis=axis)
+
+
 def _zeros(g: Graph, shape: Any, dtype: str) -> str:
     """Zeros, whose shape is that of the numbers that are drawn."""
     return g.node("Expand", [g.number(0, dtype), g.int_list(shape)])
@@ -279,6 +315,8 @@ RULES = {
     "median": _median(False),
     "nanmedian": _median(True),
     "unfold": _unfold,
+    "fold": _fold,
+    "frame": _frame,
     "gaussian": _gaussian,
     "uniform": _uniform,
     "randint": _randint,

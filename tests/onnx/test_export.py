@@ -167,6 +167,10 @@ MOVED = [
     (lambda P, F, x: P.median(x, -1, True, "min")[1], [None, None]),
     (lambda P, F, x: P.nanmedian(P.where(x > 0.5, P.full_like(x, math.nan), x), [0, 2]), [None, None, None]),
     (lambda P, F, x: F.unfold(x, 2, 1, 1), [None, None, None, None]),
+    (lambda P, F, x: F.fold(x, [3, 4], 2, 1, 0), [None, 4, 6]),
+    (lambda P, F, x: F.fold(x, [6, 5], [2, 1], [2, 3], [1, 0], [3, 1]), [None, 12, 6]),
+    (lambda P, F, x: P.signal.frame(x, 2, 1), [None, None, None]),
+    (lambda P, F, x: P.signal.frame(x, 2, 2, 0), [None, None]),
     (lambda P, F, x: F.unfold(x, [2, 1], [1, 2], [1, 0], [2, 1]), [None, 4, None, None]),
     (lambda P, F, x: P.vision.ops.nms(P.concat([x[:, :2], x[:, :2] + x[:, 2:].exp()], 1), 0.2), [None, 4]),
 ]
