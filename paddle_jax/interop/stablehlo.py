@@ -428,6 +428,7 @@ def load_stablehlo(path: str) -> StableHLOLayer:
         names, trained = (
             json.loads(facts.get(key, json.dumps(list(parameters)))) for key in ("names", "trained")
         )
+        bounds = {axis: _Bounds(*bound) for axis, bound in json.loads(facts.get("bounds", "[]"))}
         whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(
             *_parts(parameters)
         ) == facts.get("data")
@@ -448,7 +449,6 @@ def load_stablehlo(path: str) -> StableHLOLayer:
             f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; "
             "keep both together, or save again"
         )
-    bounds = {axis: _Bounds(*bound) for axis, bound in json.loads(facts.get("bounds", "[]"))}
     return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained), bounds)
 
 

@@ -329,6 +329,7 @@ def test_damaged_files(tmp_path):
         changed = [data[:n] for n in (0, 1, 8, len(data) // 2, len(data) - 1)]
         for at in rng.randint(0, len(data), 40):
             changed.append(data[:at] + bytes([data[at] ^ (1 << rng.randint(8))]) + data[at + 1 :])
+        changed.append(data.replace(b'"bounds":"[', b'"bounds":"Y'))
         for one in changed:
             (tmp_path / f"m.{ending}").write_bytes(one)
             try:
