@@ -119,9 +119,9 @@ def test_memory_of_parameters_is_reused():
         opt.clear_grad()
 
     step(data(2, 64))
-    before = net.weight._value.unsafe_buffer_pointer()
+    before = net.weight.data_ptr()
     step(data(2, 64))
-    assert net.weight._value.unsafe_buffer_pointer() == before
+    assert net.weight.data_ptr() == before
     kept = net.weight.detach()
     step(data(2, 64))
     assert np.isfinite(kept.numpy()).all() and not np.array_equal(kept.numpy(), net.weight.numpy())
