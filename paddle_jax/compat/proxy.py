@@ -135,11 +135,11 @@ def enable_compat(
         >>> import torch
         >>> torch.nn.Linear(2, 3).weight.shape
         paddle.Size([3, 2])
-        # Not one proxy on top of another.
         >>> paddle.disable_compat()
     """
     if backend != "torch":
         raise AssertionError(f"enable_compat: backend: got {backend!r}; allowed is 'torch'")
+    # Not one proxy on top of another.
     disable_compat()
     builtins.__import__ = _Import(
         builtins.__import__, None if scope is None else _names(scope), _names(blocked_modules)
