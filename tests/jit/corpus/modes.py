@@ -137,8 +137,8 @@ def eager(program: Program, folder: pathlib.Path) -> list[Outcome]:
     return outcomes(paddle_jax, program, thing, thing, second=program.second)
 
 
-# Each operation is compiled by itself here, which takes long: control flow and state are enough.
-@mode(modules=frozenset({"branches", "calls", "loops", "refused", "written"}))
+# Each operation is compiled by itself here, which takes long: two modules are enough.
+@mode(modules=frozenset({"branches", "calls"}))
 def not_deferred(program: Program, folder: pathlib.Path) -> list[Outcome]:
     """As plain Python, where each operation runs at once."""
     with differential.flags(paddle_jax, deferred="off"):
