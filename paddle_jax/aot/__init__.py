@@ -29,6 +29,10 @@ _PRECISION = (
     "float32 products of the highest precision take {slower} of the {all}; FLAGS_matmul_precision='high' or "
     "paddle.matmul_precision('high') lets them lose digits (docs/precision.md)"
 )
+_UNREADABLE = (
+    "jaxlib cannot read the program of this newer compiler, so bytes, communication, 64-bit instructions and "
+    "the estimate are not known ({error})"
+)
 _LOOPS = "a while loop counts as one round, since its rounds are not known"
 
 
@@ -145,6 +149,14 @@ def _fill(report: Report, traced: capture.Traced, reply: dict[str, Any], text: s
     report.code = memory["generated_code"]
     report.compile_seconds = reply["seconds"]
     report.text = text
+    if report.fits is False:
+        report.warnings.append(
+            f"it needs more memory than the {report.target.chip.memory / 2**30:.0f} GiB of a "
+            f"{report.target.chip.title}"
+        )
+    if "unreadable" in reply:
+        report.warnings.append(_UNREADABLE.format(error=reply["unreadable"].partition("\n")[0]))
+        return
     program = hlo.parse(text)
     report.collectives = collectives(program, traced.lines)
     report.bytes = program.bytes_moved()
@@ -152,11 +164,6 @@ def _fill(report: Report, traced: capture.Traced, reply: dict[str, Any], text: s
     if slower > _MUCH * (report.seconds or 0.0):
         report.warnings.append(_PRECISION.format(slower=time_text(slower), all=time_text(report.seconds)))
     report.wide = _wide(program, traced.lines)
-    if report.fits is False:
-        report.warnings.append(
-            f"it needs more memory than the {report.target.chip.memory / 2**30:.0f} GiB of a "
-            f"{report.target.chip.title}"
-        )
 
 
 def _wide(program: hlo.Program, lines: list[str]) -> list[tuple[str, str, str, int, int]]:

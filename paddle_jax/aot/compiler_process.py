@@ -90,7 +90,12 @@ class _Compiler:
             "memory": {name: getattr(memory, f"{name}_size_in_bytes", 0) for name in _MEMORY},
             "reserved": getattr(memory, "peak_memory_in_bytes", 0),
         }
-        text = "\n".join(part.to_string() for part in compiled.hlo_modules())
+        try:
+            text = "\n".join(part.to_string() for part in compiled.hlo_modules())
+        # A compiler that is newer than jaxlib may write instructions that jaxlib cannot read.
+        except Exception as error:
+            reply["unreadable"] = f"{error}"
+            text = ""
         return reply, text.encode()
 
 

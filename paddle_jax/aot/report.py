@@ -43,7 +43,8 @@ class Report:
         wide: list of (dtype, operation, line, instructions, bytes) of 64-bit instructions inside.
         warnings: list of str.
         compile_seconds: float, time that XLA took.
-        text: str, the compiled program (HLO).
+        text: str, the compiled program (HLO); empty where jaxlib cannot read it. Then `bytes`, `collectives`
+            and `wide` are empty, and a warning says so.
     """
 
     def __init__(self, name: str, target: Target) -> None:
@@ -110,9 +111,9 @@ class Report:
     @property
     def seconds(self) -> float | None:
         """Estimated seconds of a run, at the peaks of the data sheet: products and memory overlap, the
-        network does not. A real run takes longer. None for a CPU."""
+        network does not. A real run takes longer. None for a CPU, and where the program cannot be read."""
         parts = self.seconds_by_part()
-        if not parts:
+        if not parts or not self.text:
             return None
         return max(parts["products"], parts["memory"]) + parts["network"]
 
@@ -139,15 +140,21 @@ class Report:
             f"Memory{each}: {size_text(self.peak)} at most: {size_text(self.arguments)} arguments, "
             f"{size_text(self.results - self.shared)} new results, {size_text(self.temporaries)} between, "
             f"{size_text(self.code)} code" + self._share_of_memory(),
-            f"Work{each}: {count_text(self.flops)} operations ({self._products_text()}), "
-            f"{size_text(self.bytes)} read and written, {size_text(self.moved)} received",
+            f"Work{each}: {count_text(self.flops)} operations ({self._products_text()})" + self._bytes_text(),
         ]
+        if not self.text:
+            return lines
         parts = self.seconds_by_part()
         if parts and self.seconds is not None:
             listed = ", ".join(f"{name} {time_text(value)}" for name, value in parts.items())
             lines.append(f"Estimate at the peaks of the data sheet: {time_text(self.seconds)} ({listed})")
         lines.append(f"64-bit instructions beyond inputs and outputs: {self.wide_instructions}")
         return lines
+
+    def _bytes_text(self) -> str:
+        if not self.text:
+            return ""
+        return f", {size_text(self.bytes)} read and written, {size_text(self.moved)} received"
 
     def _share_of_memory(self) -> str:
         memory = self.target.chip.memory

@@ -120,6 +120,24 @@ def test_report_of_a_step():
     assert after < before[1] < before[0]  # compiling has changed nothing
 
 
+def test_a_program_that_jaxlib_cannot_read(monkeypatch):
+    """A libtpu that is newer than jaxlib: it compiles, and what only the text tells is not known."""
+    step, batch = training_step()
+    known = aot.compile(step, *batch, target="cpu")
+
+    def compile_module(*arguments, **settings):
+        reply, _ = compile_as_before(*arguments, **settings)
+        return {**reply, "unreadable": "RET_CHECK failure\nmore"}, ""
+
+    compile_as_before = compilers.compile_module
+    monkeypatch.setattr(compilers, "compile_module", compile_module)
+    report = aot.compile(step, *batch, target="cpu")
+    assert report.compiles and report.peak == known.peak and report.products == known.products
+    assert report.seconds is None and not report.bytes
+    assert "read and written" in str(known) and "read and written" not in str(report)
+    assert "jaxlib cannot read the program" in str(report) and "(RET_CHECK failure)" in str(report)
+
+
 def test_memory_agrees_with_jax():
     """The figures of XLA for the same function in this process."""
 
