@@ -57,6 +57,7 @@ def new_group(
         >>> paddle.distributed.new_group([0]).ranks
         [0]
     """
+    # JAX and the kind of device choose how data moves, so the names of Paddle change nothing.
     if backend not in (None, "nccl", "gloo", "xccl", "bkcl"):
         raise AssertionError(f"Unsupported backend: {backend}; leave it out, the devices decide.")
     if ranks is None and is_initialized():
@@ -67,6 +68,7 @@ def new_group(
         )
     # The order of ranks in a group is that of the processes.
     ranks = sorted(ranks)
+    # A process without a group of all may still make one of itself; there is no count to compare with.
     count = len(Groups.known[0].ranks) if is_initialized() else None
     if count and (len(set(ranks)) < len(ranks) or not all(0 <= rank < count for rank in ranks)):
         raise AssertionError(

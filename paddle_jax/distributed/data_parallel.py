@@ -34,6 +34,7 @@ def in_buckets(tensors: Any, size: Any) -> list[Any]:
     """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own),
     in the order given."""
     found = []
+    # for each dtype the bucket that is being filled, and its bytes
     open_ones = {}
     for tensor in tensors:
         raw = held_value(tensor)
@@ -154,6 +155,8 @@ class DataParallel(Layer):
         self.comm_buffer_size: int = int(comm_buffer_size)
         self.last_comm_buffer_size = last_comm_buffer_size
         self.grad_need_sync: bool = True
+        # `_armed`: the last forward pass asks for averages. `_waiting`: the running backward pass will make
+        # them.
         self._armed = False
         self._waiting = False
         if group is None and is_initialized():
@@ -224,6 +227,7 @@ class DataParallel(Layer):
         # A Parameter that is used elsewhere needs a gradient here, too, since all processes send the same
         # Tensors.
         if self.find_unused_parameters:
+            # A mask is of the same length everywhere, while processes may lack different gradients.
             mine = np.array([p._grad is not None for p in self._trained])
             used = np.asarray(
                 self.group.process_group.all_reduce(
@@ -233,6 +237,7 @@ class DataParallel(Layer):
             for parameter in (
                 p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None
             ):
+                # Zeros change no sum, and this process gets the mean like all others.
                 parameter._grad = wrap(zeros_like(held_value(parameter)))
         # The same list on all processes, as the exchange goes by order.
         gradients = [p._grad for p in self._trained if p._grad is not None]

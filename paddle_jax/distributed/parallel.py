@@ -40,6 +40,7 @@ def init_parallel_env(nccl_config: Any = None) -> Any:
         >>> paddle.distributed.get_world_size()  # in each of two processes  # doctest: +SKIP
         2
     """
+    # Called twice, by a library and by the program, it must not connect again.
     if 0 in Groups.known:
         return Groups.known[0]
     # What torchrun, Slurm or MPI call rank and size, under the launcher's names.
@@ -137,6 +138,7 @@ class ParallelEnv:
         self._rank = found.rank
         self._world_size = found.size
         self._devices = found.devices
+        # Programs of Paddle count milliseconds here, the launcher counts seconds.
         self._timeout, self._endpoints = int(found.timeout * 1000), launch_variables.endpoints()
         self._current = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
 

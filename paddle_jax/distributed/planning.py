@@ -52,6 +52,7 @@ class Plan:
     DistLayout with its `mesh` and `placements`, line of the program). warnings: list of str.
     """
 
+    # Bytes stay zero where XLA gives no analysis of memory.
     devices = arguments = results = temporaries = shared = 0
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class Plan:
     @property
     def peak(self) -> int:
         """Bytes that a device needs at most."""
+        # Shared bytes are results in the memory of donated arguments, which must not count twice.
         return self.arguments + self.results - self.shared + self.temporaries
 
     @property
@@ -80,6 +82,7 @@ class Plan:
 
     def _tables(self) -> list[tuple[Any, Any]]:
         """(heads, rows) of each table that is not empty."""
+        # Tables show the first rows; the lists of the Plan have all.
         found = [
             (
                 ("Communication", "Devices", "Times", "Received", "Operation", "Line"),
@@ -159,6 +162,7 @@ def plan(step: Any, *args: Any, target: str | None = None, **kwargs: Any) -> Pla
         # JAX cannot name the layout of a result whose axes do not divide
         ops = []
         layouts = []
+        # Once more without asking for layouts, which is what failed.
         tensors, operands, compiled = _compiled(static, args, kwargs, ops, None)
         found.warnings.append(
             "how results of operations lie is not known, since axes of some do not divide "
@@ -244,10 +248,12 @@ def _compiled(
 ) -> Any:
     """The Tensors that a step works on, their shapes and layouts, and the program XLA makes of it. ops,
     layouts: get the lines of its operations, and how their results lie."""
+    # The executor of this Frame is replaced for the capture alone.
     with swapped_attributes(local.ctx.frame, executor=_named(ops, layouts)):
         program, inputs = static._capture(args, kwargs)
     tensors = program._tensors(inputs)
     operands = [_operand(t) for t in tensors]
+    # Numbers that a program reads at each call are its last arguments.
     numbers = [get() for get in program.numbers.getters]
     # A step that keeps its inputs for a backward pass gives none of them away.
     if program.differentiable:
@@ -272,6 +278,7 @@ def _described(
 ) -> tuple[Any, tuple[Any, ...], Any | ProcessMesh | None, list[Any] | None, Any]:
     """What a plan says of a Tensor. operand: the shape, dtype and layout of its value."""
     layout = layout_of(tensor)
+    # Without a sharding the device holds all of it.
     shard = operand.shape if operand.sharding is None else operand.sharding.shard_shape(operand.shape)
     size = math.prod(shard) * operand.dtype.itemsize
     if layout is None:
@@ -285,6 +292,7 @@ def _named(ops: Sequence[Any], layouts: Sequence[Any]) -> Callable[..., Any]:
     """What runs kernels while the step is traced: it gives their operations names that the program keeps."""
 
     def run(kernel: Kernel, values: Any) -> Any:
+        # The number in the name leads from XLA's program back to the user's line.
         number = len(ops)
         ops.append(user_line())
         with jax.named_scope(f"paddle.{kernel.name}.{number}"):

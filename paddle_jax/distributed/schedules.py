@@ -97,6 +97,7 @@ def zero_bubble(pipeline: Pipeline, stage: int) -> list[Step]:
 
 def forward_only(pipeline: Pipeline, stage: int) -> list[Step]:
     """The forward steps of an evaluation."""
+    # Forward steps come first in that order, so the cut leaves exactly them.
     return forward_then_backward(pipeline, stage)[: pipeline.chunks * pipeline.micro_batches]
 
 
@@ -151,6 +152,7 @@ def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set[Any]) -> boo
 def _orders(pipeline: Pipeline, groups: Sequence[Any]) -> tuple[list[Step], list[Step]]:
     """The forward steps in order, and the backward steps, for groups of micro-batches."""
     chunks = range(pipeline.chunks)
+    # A chunk runs a whole group of micro-batches before the next chunk begins.
     forward = [Step(FORWARD, c, i) for group in groups for c in chunks for i in group]
     backward = [Step(BACKWARD, c, i) for group in groups for c in reversed(chunks) for i in group]
     return forward, backward
@@ -158,6 +160,7 @@ def _orders(pipeline: Pipeline, groups: Sequence[Any]) -> tuple[list[Step], list
 
 def _in_turns(forward: list[Step], backward: list[Step], ahead: int) -> list[Step]:
     """Some forward steps ahead, then forward and backward steps in turns, then the other backward steps."""
+    # A short batch may have fewer steps than the stages behind would need.
     ahead = min(ahead, len(forward))
     steps = forward[:ahead]
     for following, step in zip(forward[ahead:], backward, strict=False):

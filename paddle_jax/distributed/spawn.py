@@ -38,6 +38,7 @@ _OPTIONS = {
     "options",
     "print_config",
 }
+# names of older programs, which change nothing
 _OLD_OPTIONS = {"started_port", "cluster_node_ips", "node_ip", "use_paddlecloud"}
 _starting = threading.Lock()  # the environment belongs to the whole program
 
@@ -57,6 +58,7 @@ class _ReturnQueue:
         """Takes the value out of the pipe. A process with a large value waits until that is done."""
         if self.connection is None:
             return
+        # A process that fails closes the pipe without a value.
         with suppress(EOFError, OSError):
             self._content = self.connection.recv_bytes()
         self.connection.close()
@@ -69,6 +71,7 @@ class _ReturnQueue:
             EOFError: the function has raised, or the value has been given already.
         """
         self.receive()
+        # A value is given once, as a queue does.
         content, self._content = self._content, None
         if content is None:
             raise EOFError(
@@ -111,6 +114,7 @@ class MultiprocessContext:
                 left = None
             else:
                 left = max(limit - time.monotonic(), 0)
+            # Values are taken while processes run: one whose pipe is full does not end.
             returning = [queue for queue in self.return_queues if queue.connection is not None]
             sources = [process.sentinel for process in running] + [queue.connection for queue in returning]
             ready = multiprocessing.connection.wait(sources, left)
@@ -121,12 +125,14 @@ class MultiprocessContext:
                     queue.receive()
             # One failure ends all, as the others would wait for it.
             self._raise_if_failed(ready)
+        # Also those that had ended before this call, for which nothing waited.
         self._raise_if_failed([process.sentinel for process in self.processes])
         return True
 
     def _raise_if_failed(self, sentinels: Any) -> None:
         for rank, process in enumerate(self.processes):
             if process.sentinel in sentinels:
+                # The sentinel may be ready a moment before the exit code is.
                 process.join()
                 if process.exitcode:
                     self.end()
@@ -195,6 +201,7 @@ def spawn(
     """
     _check_options(options)
     devices = _devices(options)
+    # Paddle's default is -1: as many processes as there are devices.
     if nprocs > 0:
         count = nprocs
     else:
@@ -216,6 +223,7 @@ def spawn(
                 print(f"spawn: process {rank}: {variables}")
             error_end, error_start = context.Pipe(duplex=False)
             result_end, result_start = context.Pipe(duplex=False)
+            # A program that knows this package as `paddle` needs the same name in the new process.
             alias = _paths.Paths.root == "paddle"
             process = context.Process(
                 target=_run, args=(payload, main, alias, error_start, result_start), daemon=daemon
@@ -281,6 +289,7 @@ class _Payload:
         self.content = content
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Reading the pickle gives bytes; `_run` reads these after its set-up.
         return bytes, (bytes(ForkingPickler.dumps(self.content)),)
 
 
@@ -362,8 +371,10 @@ def _main_later() -> Iterator[None]:
 def _run(payload: bytes, main: Any, alias: Any, errors: Any, results: Any) -> None:
     """Runs in a new process, where a _Payload is the bytes that it was pickled as."""
     try:
+        # Before `func` is read, since its module may import `paddle`.
         if alias:
             install_as_paddle()
+        # What multiprocessing would have done itself without `_main_later`.
         if "name" in main:
             multiprocessing.spawn._fixup_main_from_name(main["name"])
         elif "path" in main:

@@ -123,6 +123,7 @@ def shard_tensor(
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
     made = copy_of(tensor, layout, type(data) if isinstance(data, Parameter) else Tensor)
+    # Paddle's name of a sharded Parameter. Others get a name where one is read.
     if isinstance(data, Parameter):
         made._name = f"{data.name}.dist"
     else:
@@ -199,6 +200,7 @@ def unshard_dtensor(dist_tensor: Tensor) -> Any:
         raise ValueError(
             "unshard_dtensor: dist_tensor: got a value on one device; it must be a sharded Tensor"
         )
+    # A Parameter stays one, under its name, so that optimizers and files still know it.
     if isinstance(dist_tensor, Parameter):
         made = copy_of(dist_tensor, DENSE, type(dist_tensor))
         made._dist = None
@@ -227,6 +229,7 @@ def dtensor_from_local(local_tensor: Tensor, mesh: Any, placements: Any) -> Any:
     layout = parse_layout("dtensor_from_local", mesh, placements, local_tensor.ndim)
     if local_parts.has_other_processes(layout):
         return reshard_tensor(_whole_of_processes(local_tensor, layout), layout)
+    # One process that drives all devices passes one part, which stands for all of them.
     return reshard_tensor(_whole(local_tensor, layout), layout)
 
 
@@ -234,12 +237,14 @@ def _whole_of_processes(part: Tensor, layout: DistLayout) -> Tensor:
     """The value of a layout of which each process has a part."""
     reductions = layout.partials()
     whole = local_parts.stacked(part, layout, [i for i, _ in reductions])
+    # Each reduction takes the first axis away; that of the next Partial is first then.
     for _, kind in reductions:
         whole = getattr(whole, _REDUCTIONS[kind])(0)
     return whole
 
 
 def _whole(part: Any, layout: Any) -> Any:
+    # Each device has this part: side by side for a Shard, times n for a sum, to the n for a product.
     for place, count in zip(layout.placements, layout.mesh.shape, strict=True):
         if place.is_shard():
             part = part.tile([count if i == place.get_dim() else 1 for i in range(part.ndim)])

@@ -51,6 +51,7 @@ def _sharding_mesh(layer: Any, loader: Any) -> ProcessMesh:
     meshes = [p.process_mesh for p in layer.parameters() if p.is_dist()]
     if isinstance(loader, ShardDataloader):
         meshes.extend(loader._meshes)
+    # The mesh that the user has set comes before those of the parameters.
     mesh = get_mesh() or next(iter(meshes), None)
     if mesh is None:
         raise ValueError(
@@ -146,6 +147,7 @@ class DistModel:
         self._pipeline = None
         if self._strategy.pipeline.enable:
             self._pipeline = MicroBatchSteps(layer, self._strategy.pipeline)
+        # Gradients and update are programs of their own too, for gradient_merge.
         self._gradients = self._compiled(self._add_gradients)
         self._update = self._compiled(self._apply_gradients)
         self._step = self._compiled(self._train_step)
@@ -204,6 +206,7 @@ class DistModel:
         self._calls = self._calls + 1
         if not merge.enable or merge.k_steps <= 1:
             return _value_here(self._step(*args))
+        # Gradients add up in place; every k-th call updates the parameters.
         loss = self._gradients(*args)
         if self._calls % merge.k_steps == 0:
             self._update()
@@ -232,6 +235,7 @@ class DistModel:
         if self._has_several_meshes():
             # The loss is computed where the last stage lies.
             labels = moved(tuple(labels), outputs[0].process_mesh)
+        # A loss without a reduction gives a number for each row; a step needs one.
         return Observing.function(self._loss)(*outputs, *labels).mean(), outputs
 
     def _test_step(self, *args: Any) -> Any:

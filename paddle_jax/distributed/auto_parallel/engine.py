@@ -296,6 +296,7 @@ class Engine:
         )
         chosen.on_begin(mode, {"steps": count, "metrics": self._names()})
         found = self._pass(mode, batches, split, steps, chosen)
+        # The outputs for a whole data set are no logs.
         chosen.on_end(mode, {} if mode == "predict" else found)
         return found
 
@@ -313,6 +314,7 @@ class Engine:
                 break
             callbacks.on_batch_begin(mode, step, logs)
             out = self._step(batch, split)
+            # The rows are counted, as the last batch may be shorter.
             logs = {"step": step, "batch_size": _flat(batch)[0].shape[0]}
             if mode == "predict":
                 outputs.append(out["outputs"])
@@ -369,6 +371,7 @@ class Engine:
         if self._mode == "predict":
             return {"outputs": self.dist_model(*fields[:inputs])}
         self.dist_model.labels = len(fields) - inputs
+        # Outputs leave the program only where a metric reads them.
         loss, outputs = (
             self.dist_model.with_outputs(*fields) if self._metrics else (self.dist_model(*fields), [])
         )
@@ -495,6 +498,7 @@ class Engine:
         return self._sharded_loader(dataset)
 
     def _sharded_loader(self, batches: Any) -> ShardDataloader:
+        # Without a dimension of that name, batches are cut along the first one.
         return ShardDataloader(batches, self._mesh, shard_dims="dp" if "dp" in self._mesh.dim_names else 0)
 
     # files --------------------------------------------------------------------------------------------------
@@ -515,12 +519,14 @@ class Engine:
             if self._optimizer is not None:
                 save_file(self._optimizer.state_dict(), f"{path}.pdopt")
             return
+        # What the user has declared comes before what the last step has seen.
         specs = self._specs or self._seen_specs
         if specs is None:
             raise RuntimeError(
                 "Engine.save: training: shapes of the inputs are not known; "
                 "run a step, or call prepare(inputs_spec=...) first"
             )
+        # A saved model is for prediction: no dropout, and statistics stay.
         self.network.eval()
         save_program(self.network, path, input_spec=specs)
 
@@ -606,6 +612,7 @@ def _length(data: Any, batch_size: Any) -> Any:
     """How many steps a pass has, None where that is not known."""
     try:
         if isinstance(data, Dataset):
+            # rounded up: the last batch may be shorter
             return -(-len(data) // batch_size)
         return len(data)
     # A data set without random access has no length, nor has a loader of it.

@@ -90,6 +90,7 @@ def mesh_for(model: Any) -> Any:
 def onto(model: Any, optimizer: Any, mesh: Any) -> None:
     """Gives each device of a mesh a copy of what of a model is on one device, and the optimizer
     the new parameters."""
+    # `replicate_unsharded` replaces Parameters, and the optimizer has to follow.
     before = dict(model.named_parameters())
     replicate_unsharded(model, mesh)
     if optimizer is not None and any(not p.is_dist() for p in before.values()):

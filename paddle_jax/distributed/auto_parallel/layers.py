@@ -76,6 +76,7 @@ def replicate_unsharded(layer: Layer, mesh_of: Any) -> None:
     for _, part in layer.named_sublayers(include_self=True):
         mesh = mesh_of(part) if callable(mesh_of) else mesh_of
         for store in (part._parameters, part._buffers):
+            # A list, since `replace` changes the dict.
             for name, tensor in list(store.items()):
                 if tensor is None or tensor.is_dist():
                     continue

@@ -121,6 +121,7 @@ class DistLayout:
 @ft.lru_cache(maxsize=4096)
 def _sharding(layout: DistLayout, shape: Sequence[int]) -> Any:
     axes = [[] for _ in shape]
+    # into how many pieces each axis is cut so far; 0 once it does not divide
     cut = [1] * len(shape)
     for place, count, name in zip(layout.placements, layout.mesh.shape, layout.mesh.dim_names, strict=False):
         if place.is_shard():
@@ -162,6 +163,7 @@ def parse_layout(name: str, mesh: ProcessMesh, placements: Any, ndim: Any) -> Di
             f"{name}: placements: got {len(placements)} for a mesh of {mesh.ndim} dimensions; "
             "use one for each"
         )
+    # Dimensions for which no placement is given hold copies.
     return DistLayout(mesh, [*placements, *[Replicate()] * (mesh.ndim - len(placements))])
 
 
@@ -170,6 +172,7 @@ def requested_layout(tensor: Tensor) -> DistLayout | None:
     layout = getattr(tensor, "_dist", None)
     if layout is None:
         return None
+    # Something in place may have changed the number of axes since.
     ndim = tensor.ndim
     fits = all(not p.is_shard() or p.get_dim() < ndim for p in layout.placements)
     if fits:

@@ -57,6 +57,7 @@ def local_map(
     @ft.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         given = Arguments(args, kwargs)
+        # Without a mesh, that of the first sharded argument.
         mesh = process_mesh or next((layout_of(t).mesh for t in given.tensors if t.is_dist()), None)
         if mesh is None:
             raise CheckError(
@@ -69,6 +70,7 @@ def local_map(
         tensors = [
             _brought(t, layout, reshard_inputs) for t, layout in zip(given.tensors, layouts, strict=True)
         ]
+        # The function is traced once, on the shapes of one device's parts.
         structs = [
             jax.ShapeDtypeStruct(_shard_shape(plain_shape(t), layout), numpy_dtype(t))
             for t, layout in zip(tensors, layouts, strict=True)
@@ -86,6 +88,7 @@ def local_map(
         out = dispatch(
             "local_map", run, lambda fn: _program(fn, mesh, layouts, results, len(run.taken)), key, tensors
         )
+        # An array cannot say that it is Partial, so the Tensor keeps the layout.
         for tensor, layout in zip(out, results, strict=True):
             tensor._dist = layout
         return finish(run, out)
@@ -201,6 +204,7 @@ def _program(fn: Any, mesh: Any, layouts: Any, results: Any, taken: Any) -> Any:
             tuple(_spec(layout, a.ndim) for layout, a in zip(layouts, arrays, strict=False))
             + (PartitionSpec(),) * taken
         )
+        # How many axes the results have is known only after a run on shapes.
         shapes = jax.eval_shape(
             fn,
             *[
@@ -276,6 +280,7 @@ class LocalLayer(Layer):
                 f"{len(inputs)} arguments; pass one for each, or None"
             )
         meshes = [mesh for mesh, _ in self.out_dist_attrs]
+        # `super()` does not work in the lambda, which has no `self`.
         called = super().__call__
         return local_map(
             lambda *args: called(*args, **kwargs),

@@ -56,6 +56,7 @@ class _Joined(PyLayer):
                 shape[placement.get_dim()] *= count
         sharding = layout.sharding(shape)
         array = to_numpy(to_array(read_raw(part)), "joining the parts of processes")
+        # All devices of this process have the same part.
         own = [jax.device_put(array, device) for device in sharding.addressable_devices]
         return wrap(jax.make_array_from_single_device_arrays(tuple(shape), sharding, own, dtype=array.dtype))
 

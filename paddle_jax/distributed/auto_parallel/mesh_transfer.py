@@ -72,6 +72,7 @@ def _processes(devices: Iterable[Any]) -> set[int]:
 
 def _send(whole: np.ndarray, ranks: list[int], group: Group) -> None:
     wire = group.process_group
+    # All messages are on their way before the first one is waited for.
     messages = [(rank, Groups.channel.send(group.id, rank, whole, wire.timeout)) for rank in ranks]
     for rank, message in messages:
         Groups.channel.wait_until_delivered(message, "reshard", wire.description, rank, wire.timeout)

@@ -17,6 +17,7 @@ from paddle_jax.tensor.joining import concat
 
 _KINDS = {
     "1F1B": schedules.one_forward_one_backward,
+    # A micro-batch runs through the whole model at once, all chunks included.
     "VPP": schedules.one_forward_one_backward,
     "FTHENB": schedules.forward_then_backward,
 }
@@ -38,6 +39,7 @@ class MicroBatchSteps:
     def __init__(self, network: Layer, config: Any) -> None:
         self._config = config
         meshes = [p.process_mesh for p in network.parameters() if p.is_dist()]
+        # Parameters that lie on one device make one stage.
         self.stages: int = len({tuple(mesh.process_ids) for mesh in meshes}) or 1
         name = str(config.schedule_mode).replace("-", "").upper()
         if name not in _KINDS:
@@ -86,12 +88,14 @@ class MicroBatchSteps:
             number = step.micro_batch
             if step.kind == FORWARD:
                 loss, outputs = measured(*[_piece(one, number, count) for one in arguments])
+                # So the gradients of the parts add up to those of the mean.
                 parts[number] = loss / count
                 # The mean that the caller gets holds no graph of a micro-batch.
                 losses[number] = parts[number].detach()
                 results[number] = outputs
             else:
                 backward(parts.pop(number))
+                # Outputs of all micro-batches together would need the memory of the whole batch.
                 if not with_outputs:
                     del results[number]
         total = losses[0]

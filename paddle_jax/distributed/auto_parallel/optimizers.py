@@ -65,6 +65,7 @@ class _Stage:
     def __call__(self, key: Any, param: Any, tensor: Any) -> Any:
         """A state of a parameter, cut. `key` is its name; those that are not shaped as the
         parameter stay copies."""
+        # A state of another shape is a single number, such as a power of beta: copies of it.
         if list(tensor.shape) != list(param.shape):
             return shard_tensor(tensor, self.layout(param).mesh, [])
         if tensor.is_dist():
@@ -166,6 +167,7 @@ def shard_optimizer(
     else:
         optimizer._shard_fn = lambda slot, param: _requested_sharding(shard_fn, slot, param)
     if state is not None:
+        # The next step builds the stacks again, in the new layout.
         for group in optimizer._groups:
             group.ids = []
             group.places = {}

@@ -168,6 +168,7 @@ class Partial(Placement):
         return "Partial", self._reduce_type
 
     def __repr__(self) -> str:
+        # without the prefix `kRed`
         return f"Partial(reduce_type={self._reduce_type.name[4:].upper()})"
 
 

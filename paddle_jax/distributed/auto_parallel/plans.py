@@ -40,6 +40,7 @@ def laid_out(tensor: Any, mesh: Any, placement: Any, dim: Any = MODEL) -> Any:
     else:
         placements = [Replicate()] * mesh.ndim
     at = mesh.dim_names.index(dim)
+    # Another dimension of the mesh that cuts the same axis gives it up.
     cut = [
         Replicate() if placement.is_shard() and p == placement and i != at else p
         for i, p in enumerate(placements)
@@ -63,6 +64,7 @@ def _first(values: Any, change: Any) -> Any:
 
 def _cut_parameters(layer: Any, mesh: Any, names: Any, dims: Any) -> None:
     """Cuts parameters of a layer along the model dimension; dims: name -> axis, None for copies."""
+    # Without names all parameters of the plan are meant; one that lies on a mesh already stays.
     at = mesh.dim_names.index(MODEL)
     for name in names or dims:
         param = layer._parameters.get(name)

@@ -64,6 +64,7 @@ class ProcessMesh:
             raise ValueError(
                 f"ProcessMesh: dim_names: got {type(dim_names).__name__}; it must be a list of str"
             )
+        # A copy, which the caller cannot change afterwards.
         self._mesh = _checked(np.array(mesh))
         if dim_names is None:
             self._names = [f"d{i}" for i in range(self._mesh.ndim)]
@@ -280,6 +281,7 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
             "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start"
         )
     processes = {devices[i].process_index for i in ids}
+    # Processes without a device of this mesh read its values from the others.
     if len(processes) < jax.process_count():
         # such a mesh may have a single device
         MultiDevice.in_use = True

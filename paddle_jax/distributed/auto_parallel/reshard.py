@@ -42,8 +42,10 @@ class ReshardNode(Node):
     def pull(self, cts: Any, create_graph: Any = False, kept: Any = None) -> Any:
         if self.values is None:
             raise GraphFreedError()
+        # A gradient of the gradient needs the way back on the tape too.
         if create_graph:
             return [reshard_tensor(cts[0], self.back) if self.back is not None else cts[0]]
+        # With None as `back` the gradient stays where it is.
         return (put_in_layout(cts[0], self.back),)
 
 
@@ -77,11 +79,13 @@ def move(tensor: Any, layout: Any) -> None:
 
 def copy_of(tensor: Tensor, layout: DistLayout, like: Any) -> Tensor:
     """A Tensor of the class and with the attributes of another, a leaf in another layout."""
+    # Around `__init__`, which would make another value and another name.
     made = like.__new__(like)
     init_tensor(made, put_in_layout(read_raw(tensor), layout), tensor.stop_gradient)
     made.persistable = tensor.persistable
     made._dist = layout
     made.__dict__.update(tensor.__dict__)
+    # Its values come later, and have to be put into the layout then.
     if holds_uninitialized(made):
         made._after_filling(partial(move, layout=layout))
     return made

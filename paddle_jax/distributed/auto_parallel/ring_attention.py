@@ -122,6 +122,7 @@ def attention_in_rings(
 
     def attend(q: Any, k: Any, v: Any, is_causal: Any, scale: Any) -> Any:
         if not fits(q, k, mesh, mesh_dim, is_causal):
+            # None lets the ordinary attention run.
             return None
         if placements is not None:
             q = reshard_tensor(q, DistLayout(mesh, placements))
@@ -138,6 +139,7 @@ def _cut(mesh: Any, mesh_dim: Any, placements: Any, key_heads: Any) -> DistLayou
     for name, length, own in zip(mesh.dim_names, mesh.shape, kept, strict=True):
         if name == mesh_dim:
             made.append(Shard(1))
+        # A cut of heads stays where each device gets whole key heads.
         elif own is not None and (own.is_shard(0) or (own.is_shard(2) and key_heads % length == 0)):
             made.append(own)
         else:
@@ -167,6 +169,7 @@ def _on_each(ring: Any, q: Any, k: Any, v: Any) -> Any:
     """What each device computes from its pieces."""
     if not ring.causal:
         return _attend(ring, q, k, v)
+    # Pieces are exchanged before and behind, so that all devices have the same work.
     q, k, v = (_balanced(ring, array) for array in (q, k, v))
     return _in_order(ring, _attend(ring, q, k, v))
 
@@ -225,6 +228,7 @@ def _forward(
         out, lse = _by_case(ring, number, add_block, (q, *pair, out, lse), ring.scale)
         return (following, out, lse), None
 
+    # -inf is the log-sum-exp over no keys.
     start = ((k, v), jnp.zeros(rows, wide), jnp.full(q.shape[:3], -jnp.inf, wide))
     (_, out, lse), _ = lax.scan(hop, start, jnp.arange(ring.size))
     out = out.astype(q.dtype)
@@ -327,7 +331,9 @@ def add_block(
         weights = weights * drop_factors
     block = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v, preferred_element_type=out.dtype)
     block = block.reshape(old_out.shape)
+    # from the axes of scores to those of queries
     block_lse = block_lse.transpose(0, 3, 1, 2).reshape(old_lse.shape)
+    # Two softmaxes are joined by their log-sum-exp: each counts by its share of the sum.
     new_lse = jnp.logaddexp(old_lse, block_lse)
     old_share = jnp.exp(old_lse - _finite(new_lse))[..., None]
     share = jnp.exp(block_lse - _finite(new_lse))[..., None]
@@ -360,6 +366,7 @@ def block_gradients(
     # The log-sum-exp is that of all hops, so these are the weights of the whole softmax.
     weights = jnp.exp(_scores(q, k, scale, mask, bias) - _per_query(lse[:, queries], heads)[..., None])
     rows = _grouped(cotangent[:, queries], heads)
+    # Dropout follows the softmax, so the values were mixed by the weights that it left.
     mixed = weights if drop_factors is None else weights * drop_factors
     of_values = jnp.einsum("bhgqk,bqhgd->bkhd", mixed, rows)
     of_weights = jnp.einsum("bqhgd,bkhd->bhgqk", rows, v.astype(rows.dtype))

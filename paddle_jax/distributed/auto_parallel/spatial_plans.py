@@ -68,6 +68,7 @@ class PrepareContextParallel(PlanBase):
         """The hook, for positional and for named arguments."""
 
         def split(value: Any) -> Any:
+            # Without a second axis there is no sequence to cut.
             if isinstance(value, Tensor) and value.ndim > 1:
                 return laid_out(value, process_mesh, Shard(1), SEQUENCE)
             return value
@@ -119,6 +120,7 @@ class ContextParallel(PlanBase):
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.before(process_mesh), with_kwargs=True)
         layer.register_forward_post_hook(self.after(process_mesh))
+        # After all-to-all each device has the whole sequence, and attention runs as it is.
         if self.backend == "p2p":
             rings = _Rings(process_mesh)
             layer.register_forward_pre_hook(rings.enter)

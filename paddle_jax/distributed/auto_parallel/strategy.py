@@ -6,6 +6,7 @@ import copy
 import warnings
 from typing import Any
 
+# Paddle's sections and defaults. Programs set them by name, also those that change nothing here.
 _SECTIONS = {
     "sharding": {
         "enable": False,

@@ -77,6 +77,7 @@ class _Hooks:
     def before(self, layer: Any, inputs: Any) -> None:
         """Puts whole weights in place of cut ones."""
         cut = {name: param for name, param in layer._parameters.items() if _cut(param)}
+        # A list, since a layer may be called within a call of itself.
         self.kept.append(cut)
         for name, param in cut.items():
             layer._parameters[name] = reshard_tensor(param, getattr(param, UNCUT))

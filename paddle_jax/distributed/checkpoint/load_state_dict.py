@@ -183,6 +183,7 @@ def _piece(folder: Any, name: str, piece: dict[str, Any], dtype: np.dtype, check
     try:
         # Mapped, so that a device that needs a few rows reads no more of a large file.
         values = np.memmap(file, dtype, "r", piece["offset"], (size,))
+    # A ValueError says that the file is shorter than the piece.
     except (FileNotFoundError, ValueError):
         raise ValueError(
             f"load_state_dict: path: {file} is missing or cut short, which holds a part of "

@@ -33,6 +33,7 @@ def flat(state_dict: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         if isinstance(value, dict):
             found |= flat(value, f"{name}.")
         elif isinstance(value, ShardedWeight):
+            # Its key names the whole that it is a part of.
             found[value.key] = value
         elif isinstance(value, Tensor):
             found[name] = value

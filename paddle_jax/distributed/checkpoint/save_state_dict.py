@@ -147,6 +147,7 @@ def _pieces(array: Any, rank: Any) -> Iterator[Any]:
 def _in_background(*arguments: Any) -> None:
     try:
         _write(*arguments)
+    # Of any kind: `wait` raises it in the program.
     except BaseException as error:
         _Writing.error = error
 
@@ -177,6 +178,7 @@ def _write(
         for old in {*folder.glob(f"*_{unique_id}.distcp"), *folder.glob(f"*_{unique_id}_*.distcp")}:
             if old.name not in used and old.name.split("_")[1].removesuffix(".distcp") == str(unique_id):
                 old.unlink(missing_ok=True)
+    # No process returns before the checkpoint is whole.
     _together()
 
 

@@ -33,9 +33,11 @@ def group_along(mesh: ProcessMesh, dim: str | None) -> Any:
     if dim is not None and dim not in mesh.dim_names:
         raise ValueError(f"ProcessMesh.get_group: dim_name: got {dim!r}; the mesh has {mesh.dim_names}")
     at = 0 if dim is None else mesh.dim_names.index(dim)
+    # one row for each line of devices along the dimension
     rows = np.moveaxis(mesh.mesh, at, -1).reshape(-1, mesh.shape[at]).tolist()
     # Also those of others: all processes have to make each group.
     groups = [_of(sorted(row)) for row in rows]
+    # A process outside of the mesh gets the first group, of which it is no member.
     return next((group for group in groups if get_rank() in group.ranks), groups[0])
 
 

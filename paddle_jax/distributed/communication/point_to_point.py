@@ -183,4 +183,5 @@ def batch_isend_irecv(p2p_op_list: Any) -> list[Any]:
             "batch_isend_irecv: p2p_op_list: got messages of several groups; call it once for each group"
         )
     tasks = [one.op(one.tensor, one.peer, group) for one in p2p_op_list]
+    # A process outside of the group has no task.
     return [task for task in tasks if task is not None]

@@ -97,6 +97,7 @@ def fill(call: Any, name: Any, tensor: Any, array: Any) -> None:
         raise RuntimeError(
             f"{call}: {name}: got {kind(held_value(tensor))}; what was received is {kind(array)}"
         )
+    # Only the number of elements has to agree; the Tensor keeps its shape.
     tensor._rebind(array if tuple(plain_shape(tensor)) == array.shape else array.reshape(plain_shape(tensor)))
 
 
@@ -179,6 +180,7 @@ class Task:
     def wait(self, timeout: Any = None) -> bool:
         """Waits until it is complete; returns True."""
         if self._finish is not None:
+            # Once only, as `__del__` waits too.
             finish = self._finish
             self._finish = None
             finish()

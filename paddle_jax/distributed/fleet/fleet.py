@@ -266,6 +266,7 @@ class Fleet(ServerMethods):
         """Waits until all workers have called it."""
         self._role()
         if Current.servers is not None:
+            # An exchange of empty texts through the servers, as such workers have no collectives.
             Current.servers.gather("")
         elif is_initialized():
             barrier()
@@ -348,6 +349,7 @@ class Fleet(ServerMethods):
             >>> fleet.init(is_collective=True).all_reduce([2, 3], "mean").tolist()
             [2.0, 3.0]
         """
+        # `util.all_reduce` has no mean.
         if mode == "mean":
             return self.util.all_reduce(input, "sum") / self.worker_num()
         return self.util.all_reduce(input, mode)
@@ -444,6 +446,7 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
     # Several chunks on one stage are interleaved.
     chunks = model.get_num_virtual_stages()
     split = plain_mode(strategy.pipeline_configs["schedule_mode"]) == "zbh1"
+    # One process drives the devices of all stages.
     if stages > 1 and Current.grid is not None:
         kind = ZeroBubblePipeline if split else DevicePipeline
         return kind(model, hcg, strategy)

@@ -256,6 +256,7 @@ class AveragedProgram(ProgramHook):
         out = parts.early(values, feed)
         # The gradients come last in the results of the first part.
         gradients = self._merged(out[len(parts.early_items) :])
+        # `_merged` counts the runs: at 0 a round is complete.
         due = self.count == 0
         results: list[Any] = [None] * len(fetch_list)
         for i, value in zip(
@@ -335,6 +336,7 @@ class AveragedProgram(ProgramHook):
     def _after_average(self, program: Program) -> set[Symbol]:
         """The Symbols that depend on averaged gradients."""
         found = {held_symbol(one) for one in self.inputs}
+        # Operations are in the order of the program, so one pass finds all that depends on them.
         for operation in program.ops:
             if not found.isdisjoint(operation.inputs):
                 found.update(operation.outputs)

@@ -156,8 +156,10 @@ def _apply(model: Any, mesh: Any, plans: Any, dim: Any, mesh_of: Any) -> None:
 
 def _meant(model: Any, key: Any) -> Iterator[Any]:
     """(layer, names of parameters) that a name stands for."""
+    # The last part may be the name of a parameter; before it is that of the layer.
     start, _, last = key.rpartition(".")
     for name, layer in model.named_sublayers(include_self=True):
+        # Names are regular expressions, as one plan may be meant for many layers.
         if re.fullmatch(key, name):
             yield layer, []
         elif last in layer._parameters and re.fullmatch(start, name):
@@ -174,5 +176,6 @@ def exchange(optimizer: Any, before: Any, after: Any) -> None:
                 "parallelize: optimizer: it has made steps already; call parallelize before the first one"
             )
         group.params[:] = [new.get(id(p), p) for p in group.params]
+    # A list of dicts describes groups, which are done above.
     if optimizer._parameter_list and not isinstance(optimizer._parameter_list[0], dict):
         optimizer._parameter_list[:] = [new.get(id(p), p) for p in optimizer._parameter_list]

@@ -58,6 +58,7 @@ class Stages:
                 f"parallelize: mesh: got dimensions {mesh.dim_names}; a pp_config needs one named {STAGES!r}"
             )
         self.mesh = mesh
+        # The model itself takes its inputs on the first stage.
         self.of_layers: dict[int, int] = {id(model): 0}
         count = mesh.get_dim_size(STAGES)
         layers = dict(model.named_sublayers())
@@ -87,6 +88,7 @@ class Stages:
         """What a layer gets comes to its devices, and so does a weight that belongs to another stage."""
         mesh = self.mesh_of(layer)
         lent = []
+        # A weight that layers of several stages use lies on one of them.
         for name, parameter in layer._parameters.items():
             if parameter is not None and _is_elsewhere(parameter, mesh):
                 lent.append((layer._parameters, name, parameter))
@@ -102,6 +104,7 @@ class Stages:
 
     def _hand_on(self, layer: Any, inputs: Any, outputs: Any) -> Any:
         """What the last layer of a stage gives goes to the next one."""
+        # With several parts for each stage the last stage hands on to the first.
         stage = (self.of_layers[id(layer)] + 1) % self.mesh.get_dim_size(STAGES)
         return moved(outputs, self.mesh.get_mesh_with_dim(STAGES, stage))
 
@@ -119,6 +122,7 @@ def moved(value: Any, mesh: ProcessMesh, whole: bool = False) -> Any:
     if isinstance(value, Tensor):
         if not _is_elsewhere(value, mesh):
             return value
+        # Stages have the names of dimensions in common, so a layout is carried over by name.
         names = value.process_mesh.dim_names
         own = dict(zip(names, layout_of(value).placements, strict=True))
         placements = [Replicate() if whole else own.get(name, Replicate()) for name in mesh.dim_names]
@@ -184,6 +188,7 @@ def _numbers(names: list[str], cuts: dict[str, SplitPoint]) -> list[int]:
     numbers = []
     ended: list[str] = []  # layers behind which the next stage begins
     for name in names:
+        # What is within the ending layer belongs to its stage too.
         if ended and not name.startswith(ended[-1] + "."):
             part += 1
             ended.pop()

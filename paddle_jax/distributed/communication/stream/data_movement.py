@@ -262,6 +262,7 @@ def alltoall_single(
     array = value("alltoall_single", "in_tensor", in_tensor)
     wire = group.process_group
     value("alltoall_single", "out_tensor", out_tensor)
+    # Equal pieces need no exchange of sizes.
     if not in_split_sizes and not out_split_sizes:
         pieces = wire.all_to_all(split("alltoall_single", "in_tensor", array, group.nranks))
         fill("alltoall_single", "out_tensor", out_tensor, pieces.reshape(-1, *array.shape[1:]))

@@ -22,6 +22,7 @@ def other_rank(call: Any, group: Any, rank: Any) -> Any:
 
 def posted(call: Any, tensor: Any, dst: Any, group: Any) -> Any:
     """A message on its way, and the function that waits until it is out."""
+    # The value of this moment: the Tensor may get another one before the message is out.
     array = np.asarray(value(call, "tensor", tensor))
     wire = group.process_group
     channel = Groups.channel
@@ -40,6 +41,7 @@ def awaited(call: Any, tensor: Any, src: Any, group: Any) -> Any:
     into the tensor."""
     wire, channel, other = group.process_group, Groups.channel, other_rank(call, group, src)
     value(call, "tensor", tensor)
+    # The number is taken now, so that messages are matched in the order of the calls.
     ticket = channel.take_number(group.id, other)
 
     def finish() -> None:

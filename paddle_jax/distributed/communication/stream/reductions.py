@@ -80,6 +80,7 @@ def reduce(
     if (group := member(group)) is None:
         return None
     out = group.process_group.reduce(value("reduce", "tensor", tensor), place(group, dst), _operation(op))
+    # Only the destination gets a result.
     if out is not None:
         tensor._rebind(out)
     return Task(sync=sync_op)

@@ -111,6 +111,7 @@ class DeviceGrid:
         whole = self.stage_mesh(self.stage).get_mesh_with_dim(name)
         # Experts in blocks: the first ones on the first device, as many on each.
         place = index * self.degree(name) // count
+        # A slice keeps the dimension, so the mesh has the same names.
         ids = np.array(whole.process_ids).reshape(whole.shape)[place : place + 1]
         mesh = ProcessMesh(ids, whole.dim_names)
         replicated: list[Placement] = [Replicate()] * mesh.ndim
@@ -139,6 +140,7 @@ class DeviceGrid:
         # A ring runs along one dimension.
         if len(dims) != 1:
             return contextlib.nullcontext()
+        # Rows and heads stay cut; the sequence travels in the ring.
         axes = dict.fromkeys(_BATCH, 0) | {dims[0]: 1, "mp": 2}
         layout = self._layout(axes, stage)
         return attention_in_rings(layout.mesh, dims[0], list(layout.placements))

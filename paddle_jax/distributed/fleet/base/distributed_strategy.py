@@ -12,6 +12,7 @@ from paddle_jax.static.strategy import BuildStrategy
 
 __all__ = ["DistributedStrategy"]
 
+# from outside to inside: along the last one, neighbours have numbers next to each other
 _ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
 # Dimensions of experts, which programs may name among the others.
 _EXPERT_ORDER = ["ep", "moe_sharding"]
@@ -260,6 +261,7 @@ class DistributedStrategy:
 
     def _set_nested(self, value: dict[str, Any]) -> None:
         """Sets the fields of settings below `hybrid_configs` that a dict gives, and takes them out of it."""
+        # A list first, since the loop takes keys out of the dict.
         for key in [key for key in value if isinstance(self._values["hybrid_configs"][key], NestedConfig)]:
             fields = value.pop(key)
             if isinstance(fields, NestedConfig):
@@ -281,6 +283,7 @@ class DistributedStrategy:
             return
         self._values[name] = _build_fields(value) if name == "build_strategy" else value
         if name == "a_sync":
+            # As in Paddle, setting a_sync resets the steps between two exchanges.
             self._values["a_sync_configs"] = self._values["a_sync_configs"] | {"k_steps": 0}
 
     def _take_order(self, value: dict[str, Any]) -> None:

@@ -118,6 +118,7 @@ class NestedConfig:
         present = self._values[field]
         if isinstance(present, NestedConfig):
             raise AttributeError(f"{self._name}: {field} is an object; set its fields")
+        # A text for a text, a number for a number, which gets the type of the default.
         if isinstance(present, str) != isinstance(value, str) or not isinstance(value, str | int | float):
             raise TypeError(
                 f"{self._name}: {field}: got {value!r}; it must be {type(present).__name__}, as {present!r}"
@@ -137,6 +138,7 @@ class NestedConfig:
         return isinstance(other, NestedConfig) and self._values == other._values
 
     def __copy__(self) -> NestedConfig:
+        # Fields may be objects, which a copy must not share.
         return copy.deepcopy(self)
 
     def __deepcopy__(self, memo: Any) -> NestedConfig:

@@ -124,6 +124,7 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     """
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
+        # A collective job has no servers, whatever the environment says.
         servers = [] if is_collective else _listed("PADDLE_PSERVERS_IP_PORT_LIST")
         # A list of servers makes it a job with parameter servers.
         if servers:
@@ -167,6 +168,7 @@ def _needed(name: str, is_valid: Any, what: str) -> str:
 
 def _listed(name: str) -> list[str]:
     """A list of addresses from the environment."""
+    # Without the filter an empty variable would give one empty address.
     return [each for each in os.environ.get(name, "").split(",") if each]
 
 

@@ -120,6 +120,7 @@ class CommunicateTopology:
         """The groups along several dimensions together."""
         fused = [name for name in self._parallel_names if name in fused_axis]
         others = [i for i, name in enumerate(self._parallel_names) if name not in fused_axis]
+        # The dimensions of the group go last, so that each row is a group.
         order = others + [self._parallel_names.index(name) for name in fused]
         count = int(np.prod([self.get_dim(name) for name in fused]))
         return self._grid.transpose(order).reshape(-1, count).tolist()
@@ -207,6 +208,7 @@ class HybridCommunicateGroup:
             "context": ParallelMode.SEGMENT_PARALLEL,
             "sharding": ParallelMode.SHARDING_PARALLEL,
         }
+        # Data parallelism counts only where nothing else is asked for.
         if self._sizes.get("data", 1) > 1 and all(self._sizes.get(name, 1) == 1 for name in kinds):
             return ParallelMode.DATA_PARALLEL
         return next(
@@ -290,6 +292,7 @@ class HybridCommunicateGroup:
         if len(longer) > 1:
             return self._create_groups(longer)
         known = [name for name in axes if name in self._groups]
+        # The group along the one longer dimension has the same processes.
         if known:
             return self._groups[(longer or known)[0]]
         return None
@@ -348,6 +351,7 @@ def _along(name: str, axis: str) -> None:
         setattr(HybridCommunicateGroup, key, function)
 
 
+# The methods of `pipe` are written out above, since some have other names.
 for _names in (
     ("data", "data"),
     ("model", "model"),

@@ -91,6 +91,7 @@ class UtilBase:
             count = Current.servers.workers
             place = Current.servers.index
         least, more = divmod(len(files), count)
+        # The first `more` processes get one file more.
         begin = place * least + min(place, more)
         return files[begin : begin + least + (place < more)]
 
@@ -107,6 +108,7 @@ def _dumped(value: Any) -> str:
         TypeError: it is something else.
     """
     if isinstance(value, np.ndarray | np.generic):
+        # With the dtype, which JSON does not keep.
         return json.dumps({"array": value.tolist(), "dtype": str(value.dtype)})
     return json.dumps(value)
 

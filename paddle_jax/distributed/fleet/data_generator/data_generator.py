@@ -85,6 +85,7 @@ class DataGenerator:
 
     def _samples(self, lines: Any) -> Iterator[Any]:
         for line in lines:
+            # None stands for a line without a sample.
             yield from (sample for sample in self.generate_sample(line)() if sample is not None)
 
     def _print_batches(self, samples: Iterator[Any]) -> None:

@@ -215,6 +215,7 @@ class InMemoryDataset(DatasetBase):
             raise NotImplementedError(
                 f"InMemoryDataset: merge_size: got {kwargs['merge_size']}; join the examples in pipe_command"
             )
+        # Each of these puts a text in front of the slots of a line.
         self._leading = bool(kwargs.get("parse_ins_id")) + bool(kwargs.get("parse_content"))
         self._evaluates = bool(kwargs.get("fea_eval"))
 
@@ -265,6 +266,7 @@ class InMemoryDataset(DatasetBase):
             try:
                 self._memory = list(self._read(thread_num))
             except BaseException as error:
+                # `wait_preload_done` raises it in the program.
                 self._error = error
 
         # A daemon: a program that ends does not wait for files that it no longer needs.
@@ -288,6 +290,7 @@ class InMemoryDataset(DatasetBase):
         """Accepted: it concerns tables on GPUs."""
 
     def _examples(self) -> Iterable[Example]:
+        # A load in the background may still run.
         self.wait_preload_done()
         return self._memory
 
@@ -385,6 +388,7 @@ def _packed(example: Example) -> str:
     return json.dumps(parts)
 
 
+# A copy, as an array over bytes cannot be written to.
 def _unpacked(text: str) -> Example:
     return [np.frombuffer(base64.b64decode(data), kind).copy() for kind, data in json.loads(text)]
 

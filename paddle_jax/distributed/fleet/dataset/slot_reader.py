@@ -103,6 +103,7 @@ def read_file(file: str, source: Source, slots: Sequence[Slot]) -> Iterator[Exam
         FileNotFoundError: there is no such file. RuntimeError: the command has failed. ValueError: a line is
             not understood.
     """
+    # `cat` is the default. The shell opens the file without it, which saves a process.
     if source.download == "cat":
         if not os.access(file, os.R_OK):
             raise FileNotFoundError(f"dataset: {file}: there is no such file, or it cannot be read")
@@ -129,6 +130,7 @@ def read_file(file: str, source: Source, slots: Sequence[Slot]) -> Iterator[Exam
         reader.join()
         status = process.wait()
         if status:
+            # The end of it: the last lines say what went wrong.
             text = "".join(errors).strip()[-_ERROR_TEXT:]
             raise RuntimeError(f"dataset: {file}: {source.command!r} has ended with {status}: {text}")
     finally:
@@ -163,6 +165,7 @@ class _Reader:
                     return
             self._hand_on(chunks, None)
         except BaseException as error:
+            # Whatever it is, the one that waits for this file raises it.
             self._hand_on(chunks, error)
 
     def _hand_on(self, chunks: queue.Queue[Any], item: Any) -> None:
@@ -186,6 +189,7 @@ def read_files(source: Source, slots: Sequence[Slot]) -> Iterator[Example]:
             for chunks in waiting:
                 yield from _examples_of(chunks)
         finally:
+            # Threads that wait for room in their queues have to end.
             reader.ended.set()
             pool.shutdown(cancel_futures=True)
 

@@ -91,6 +91,7 @@ class DevicePipeline(PipelineParallel):
         outputs = []
         for stage, step in self._steps(schedules.forward_only):
             _, output = self._forward_part(stage, step, batches)
+            # Only what the last part gives is a result.
             if self._number(stage, step) < self._parts - 1:
                 continue
             if compute_loss:
@@ -159,6 +160,7 @@ class DevicePipeline(PipelineParallel):
             self._send(GRADIENT, part - 1, step, gradients)
 
     def _send(self, kind: Any, part: Any, step: Any, value: Any) -> None:
+        # Parts are dealt out to the stages in turns.
         moved = self._grid.leaves(value, part % self.num_stages)
         self._arrived[kind, part, step.micro_batch] = moved
 
@@ -186,6 +188,7 @@ def _schedule_of(mode: str, sizes: Pipeline) -> Any:
             f"DevicePipeline: accumulate_steps: got {sizes.micro_batches}; a pipeline of {sizes.stages} "
             f"stages of {sizes.chunks} chunks needs {sizes.stages} micro-batches at least"
         )
+    # With fewer micro-batches the stages would wait for each other in between.
     if sizes.micro_batches >= 2 * sizes.stages:
         return schedules.interleaved
     return schedules.forward_then_backward

@@ -364,6 +364,7 @@ class PipelineParallel(_Batched):
         known = {"input_tensor": value, "step_id": step.micro_batch}
         self.callbacks.on_location(PipelineParallelMicroStepLocations.FORWARD_BEGIN, **known)
         given: list[Any] = []
+        # Without `finally`: a step that has raised has no result for the hooks behind it.
         yield given
         self.callbacks.on_location(
             PipelineParallelMicroStepLocations.FORWARD_END, **known, output_tensor=given[0]
@@ -444,6 +445,7 @@ class PipelineParallel(_Batched):
         self.scaler = scaler
         self._agree()
         self._begin()
+        # An earlier step that raised may have left something.
         self._held.clear()
         batches = self._batches(data)
         for step in self._schedule():

@@ -65,6 +65,7 @@ def _bias(mask: Tensor, q: Tensor, group: Any) -> jax.Array:
             "attention over processes: mask: it wants a gradient, which is not computed here; detach it"
         )
     array = _array(mask)
+    # Axes that are missing in front have length 1.
     array = array.reshape((1,) * (4 - array.ndim) + array.shape)
     batch, rows, heads = q.shape[:3]
     whole = rows * group.nranks
@@ -144,6 +145,7 @@ class _ProcessRing(PyLayer):
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, settings: _Settings) -> Tensor:
         group = settings.group
         queries = _array(q)
+        # Sums over the hops would lose digits in half precision.
         wide = jnp.promote_types(queries.dtype, jnp.float32)
         out = jnp.zeros((*q.shape[:3], v.shape[3]), wide)
         lse = jnp.full(tuple(q.shape[:3]), -jnp.inf, wide)
@@ -170,6 +172,7 @@ class _ProcessRing(PyLayer):
         queries, out, lse = ctx.arrays
         k, v = (one.detach() for one in ctx.saved_tensor())
         wide = _array(cotangent).astype(lse.dtype)
+        # the part of the derivative of softmax that all keys have in common
         delta = jnp.sum(wide * out.astype(lse.dtype), axis=-1)
         of_queries = jnp.zeros(queries.shape, lse.dtype)
         # gradients of keys and values travel with them, and are home after a hop for each process

@@ -86,10 +86,12 @@ class SplitBackward:
 
     def _with_residuals(self, *arrays: Any) -> tuple[tuple[Any, ...], list[Any]]:
         def chosen(*values: Any) -> Any:
+            # The derivative is by these places alone; other arrays are constants.
             full = list(arrays)
             for place, value in zip(self._places, values, strict=True):
                 full[place] = value
             results = self._function(*full)
+            # Results that want gradients are differentiated; all results come beside them.
             return tuple(results[place] for place in self._floating), results
 
         values = [arrays[place] for place in self._places]
@@ -116,9 +118,11 @@ class SplitBackward:
         weight_vars = jaxpr.outvars[self._inputs :]
         first = _slice(jaxpr.eqns, ours)
         # What both need is computed in the first half, and handed on.
+        # By identity: equal equations may stand at several places.
         behind = [e for e in _slice(jaxpr.eqns, weight_vars) if not any(e is other for other in first)]
         self.equations = (len(first), len(behind))
         used = {v for e in behind for v in e.invars if not is_literal(v)}
+        # The gradient of a weight may be a value of the first half itself.
         used |= {v for v in weight_vars if not is_literal(v)}
         shared = [v for e in first for v in e.outvars if v in used]
         kept = [place for place, v in enumerate(jaxpr.invars) if v in used]
@@ -157,6 +161,7 @@ def _program(equations: Any, variables: Any, results: Any, constants: Any) -> An
 def _bind(equation: Any, known: Any) -> None:
     """Runs an equation on the values that are known, and adds its results to them."""
     values = [v.val if is_literal(v) else known[v] for v in equation.invars]
+    # Calls keep their parameters in another form than `bind` takes.
     params = equation.primitive.get_bind_params(equation.params)
     out = equation.primitive.bind(*values, **params)
     known.update(zip(equation.outvars, out if equation.primitive.multiple_results else [out], strict=True))

@@ -49,6 +49,7 @@ class MetaParallelBase(Layer):
         self._strategy = strategy
         # Experts differ by process on purpose.
         tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
+        # Parts of weights differ within the model parallel group by intention.
         _alike(
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
         )

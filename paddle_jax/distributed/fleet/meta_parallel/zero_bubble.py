@@ -69,6 +69,7 @@ class _SplitSteps(PipelineParallel):
 
         def run(*tensors: Any) -> Any:
             for tensor, operand in zip(tensors, operands, strict=True):
+                # Operands inside the trace are new Tensors, which need the flags of the real ones.
                 tensor.stop_gradient = operand.stop_gradient
             output = run_part(rebuild(list(tensors)))
             if labels is not None:
@@ -81,6 +82,7 @@ class _SplitSteps(PipelineParallel):
         wanted = [place for place, operand in enumerate(operands) if not operand.stop_gradient]
         weights = [place for place, tensor in enumerate(traced.taken) if not tensor.stop_gradient]
         floating = [place for place, stopped in enumerate(flags) if not stopped]
+        # What the part takes from outside comes behind its operands.
         programs = split_backward(traced, wanted, [len(arrays) + place for place in weights], floating)
         taken = [to_jax_array(read_raw(tensor)) for tensor in traced.taken]
         found, residuals = programs.forward([*arrays, *taken])
@@ -105,6 +107,7 @@ class _SplitSteps(PipelineParallel):
         """
         held = self._held[key]
         if given is None:
+            # Losses of other functions are reported only, and have no gradient.
             cotangents = [
                 self._first_cotangent(array) if place == self.loss_fn_idx else jnp.zeros_like(array)
                 for place, array in enumerate(held.results)
@@ -152,6 +155,7 @@ class ZeroBubblePipeline(_SplitSteps, DevicePipeline):
         is_last = part == self._parts - 1
         if step.kind == FORWARD:
             value = self._received(part, step, batches)
+            # In a list: None says that this is not the last part, and labels may be None.
             labels = [self._labels(batches, step)] if is_last else None
             run_part = ft.partial(self._layers.run_part, part)
             with self._layers.weights_at(part):

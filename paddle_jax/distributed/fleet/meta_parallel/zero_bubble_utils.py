@@ -129,6 +129,7 @@ class SplitBWMatmul(PyLayer):
         input_grad = None
         if not input.stop_gradient:
             input_grad = matmul(out_grad, weight, transpose_y=True)
+        # A bias of None is no Tensor, and has no gradient to return.
         if bias is None:
             return input_grad, None
         if bias.stop_gradient:

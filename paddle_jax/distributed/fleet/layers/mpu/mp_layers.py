@@ -42,6 +42,7 @@ class _Divided(Layer):
         else:
             self.model_parallel_group: Any = mp_group
         self.world_size: Any = self.model_parallel_group.nranks
+        # A group of one process may have no connection; its rank is -1 then.
         self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
         if length % self.world_size:
             raise CheckError(
@@ -117,6 +118,7 @@ class ColumnParallelLinear(_Divided):
 
     def forward(self, x: Any) -> Any:
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
+        # The gradient of x has a share from the columns of each process; these are added up.
         out = functional.linear(
             _c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias
         )

@@ -164,6 +164,7 @@ def _c_concat(tensor: Any, group: Any = None) -> Any:
 def own_numbers(numbers: Any, start: int, length: int) -> tuple[Any, Any]:
     """Numbers counted from the first one of a part, zero outside of it; and which are in it."""
     here = logical_and(numbers >= start, numbers < start + length)
+    # A product keeps the dtype of the numbers. The row of 0 is masked by the caller.
     return where(here, numbers - start, numbers * 0), here
 
 
@@ -213,8 +214,10 @@ def _c_softmax_with_cross_entropy(
     total = _mp_allreduce(exponents.sum(axis=-1), group=group)
     local, here = own_numbers(label, start, logits.shape[-1])
     picked = (shifted * functional.one_hot(local, logits.shape[-1]).astype(shifted.dtype)).sum(axis=-1)
+    # One process has the class of a label; the others give zero to the sum.
     loss = total.log() - _mp_allreduce(picked * here.astype(shifted.dtype), group=group)
     counted = (label != ignore_index).astype(shifted.dtype)
+    # An ignored label gives zero, and no gradient.
     loss = unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1).astype(logits.dtype)
     if not return_softmax:
         return loss

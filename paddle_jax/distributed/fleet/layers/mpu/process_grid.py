@@ -87,6 +87,7 @@ class _Compiled:
 
     def __call__(self, *arguments: Any) -> list[Any]:
         arrays, tree = jax.tree.flatten(arguments)
+        # The structure of the operands decides the program; jit distinguishes shapes itself.
         if tree not in self.functions:
             self.functions[tree] = self._function(tree)
         process_group = self.grid.group.process_group
@@ -98,6 +99,7 @@ class _Compiled:
 
     def _run(self, function: Any, arrays: Sequence[Any], device: Any) -> list[Any]:
         results = function([self._over_processes(array, device) for array in arrays])
+        # A process has one device, so its row is its only part.
         return [result.addressable_data(0).reshape(result.shape[1:]) for result in results]
 
     def _over_processes(self, array: Any, device: Any) -> jax.Array:
@@ -124,6 +126,7 @@ class _Compiled:
 
 def process_grid(part_count: int) -> ProcessGrid:
     """The grid of a number of parts; made once for a group of all processes."""
+    # By id: a later `init` makes another group. The grid holds its group, so no other gets the id.
     key = (id(default_group()), part_count)
     if key not in _KNOWN:
         _KNOWN[key] = ProcessGrid(part_count)

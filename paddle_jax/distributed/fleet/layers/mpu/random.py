@@ -148,5 +148,6 @@ def model_parallel_random_seed(seed: Any = None) -> None:
         # All take the number of the first process.
         seed = UtilBase().all_gather(secrets.randbelow(655350))[0]
     _One.tracker.reset()
+    # Another number on each process, and none that is the seed itself.
     _One.tracker.add(MODEL_PARALLEL_RNG, seed + 1024 + get_rank())
     start(seed)

@@ -156,8 +156,10 @@ class _Divided:
             own[self.axis] //= self.part_count
         made = Linear(own[0], own[1], weight_attr=weight_attr, bias_attr=bias_attr, name=name)
         self._cut(made.weight, self.axis)
+        # Each part of the columns has its part of the bias. With rows the bias is added to the sum.
         if self.axis == 1 and made.bias is not None:
             self._cut(made.bias, 0)
+        # One process: XLA divides the work by the layout of the weight.
         if not self.is_exchanging:
             return functional.linear(x, made.weight, made.bias)
         if self.axis == 1:
@@ -303,6 +305,7 @@ def _local_numbers(x: Tensor, length: int) -> tuple[Tensor, Tensor]:
     """Numbers counted from the first row of this process, 0 for rows of others; and which are its own."""
 
     def local_numbers(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
+        # In the dtype of the numbers, so that the result keeps it.
         start = lax.axis_index(PARTS).astype(numbers.dtype) * length
         is_here = (numbers >= start) & (numbers < start + length)
         return jnp.where(is_here, numbers - start, 0), is_here

@@ -55,6 +55,7 @@ def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
     # Each process of this group has other experts, and the norm is that of all of them.
     moe_group = getattr(clip, "moe_group", None)
     total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
+    # Stages have different weights, whose squares add up.
     return summed(total, hcg.get_pipe_parallel_group())
 
 
@@ -160,6 +161,7 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
         """Updates pieces, and puts the parameters together. All processes must call it."""
         whole = [(p, p._grad) for p in self._parts.params if p._grad is not None]
         for parameter, gradient in whole:
+            # For the time of the step a gradient is that of the piece.
             parameter._grad = wrap(put(self._parts.piece(parameter, gradient._value)))
         try:
             super().step()

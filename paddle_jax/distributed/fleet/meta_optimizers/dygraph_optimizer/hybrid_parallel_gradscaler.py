@@ -31,6 +31,7 @@ class HybridParallelGradScaler:
         self._hcg = hcg
 
     def __getattr__(self, name: str) -> Any:
+        # `copy` and `pickle` ask before `__init__` has run.
         if name.startswith("__") or "_scaler" not in vars(self):
             raise AttributeError(name)
         return getattr(self._scaler, name)
@@ -47,6 +48,7 @@ class HybridParallelGradScaler:
     unscale_ = _unscale
 
     def _ensure_unscaled(self, optimizer: Any) -> None:
+        # A program that has called `unscale_` itself must not divide twice.
         if self._scaler.is_enable() and self._scaler._stage(optimizer) is OptimizerState.INIT:
             self._unscale(optimizer)
 

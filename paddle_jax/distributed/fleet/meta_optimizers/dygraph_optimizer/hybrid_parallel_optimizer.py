@@ -59,6 +59,7 @@ class HybridParallelClipGrad:
         params = [parameter for parameter, _ in chosen]
         arrays = [gradient._value for _, gradient in chosen]
         total = squares_in_grid(params, arrays, self._hcg, self._clip)
+        # A process without gradients only takes part in the exchange above.
         if arrays:
             for (_, gradient), array in zip(chosen, _scaled(arrays, total, self.clip_norm), strict=True):
                 gradient._rebind(array)

@@ -232,6 +232,7 @@ class PipelineLayer(Layer):
                 function = described.build_layer()
             else:
                 function = described
+            # A chunk names its layers itself.
             if chunk is None and isinstance(function, Layer):
                 self.add_sublayer(str(index), function)
         (self.run_function if chunk is None else chunk).append(function)
@@ -334,6 +335,7 @@ class PipelineLayer(Layer):
             raise CheckError(
                 f"get_stage_from_index: layer_idx={layer_idx} is out of range for {self._num_layers} layers"
             )
+        # Each bound up to the layer ends a part before its own.
         part = sum(bound <= layer_idx for bound in self.segment_parts[1:])
         return part % self._num_stages
 
