@@ -113,6 +113,7 @@ class ClipGradByValue(ClipGradBase):
 
     def __init__(self, max: float, min: float | None = None) -> None:
         if min is None:
+            # A limit alone holds on both sides of zero, so it must be positive.
             if not max > 0.0:
                 raise AssertionError(f"ClipGradByValue: max: got {max}; without min it must be positive.")
             min = -max

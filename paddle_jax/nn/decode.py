@@ -144,6 +144,7 @@ class BeamSearchDecoder(Decoder):
             logits = outputs
         else:
             logits = self.output_fn(outputs)
+        # The cell saw all beams as one batch; the search compares the beams of each sample.
         found, following = self._search(self._split(logits), _map(self._split, cell_states), states)
         if self.embedding_fn is None:
             inputs = found.predicted_ids
@@ -227,7 +228,9 @@ def dynamic_decode(
         outputs, following, inputs, ended = decoder.step(
             to_tensor([time], dtype="int64"), inputs, states, **kwargs
         )
+        # Samples that had not ended before this step grow by it.
         lengths = lengths + (~finished).astype("int64")
+        # A decoder that reorders its beams reports the finished ones; else what is finished stays so.
         if not decoder.tracks_own_finished:
             ended = ended | finished
             # Finished samples keep their states.
@@ -236,6 +239,7 @@ def dynamic_decode(
         states = following
         finished = ended
         time = time + 1
+        # Beam search counts in its states, as beams change their order.
         lengths = getattr(states, "lengths", lengths)
         steps.append(outputs)
     if not steps:
@@ -243,6 +247,7 @@ def dynamic_decode(
             "dynamic_decode: decoder: everything is finished before the first step; there are no outputs"
         )
     outputs, states = decoder.finalize(_map(lambda *items: stack(items, axis=0), *steps), states, lengths)
+    # The steps were stacked along the first axis.
     if not output_time_major:
         outputs = _map(lambda x: x.transpose([1, 0, *range(2, x.ndim)]), outputs)
     if return_length:

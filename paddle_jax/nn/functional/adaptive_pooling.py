@@ -39,6 +39,7 @@ def _targets(op_name: str, x: jax.Array, output_size: Any, axes: Any) -> tuple[i
         sizes = (output_size,) * n
     else:
         sizes = tuple(output_size)
+    # One number holds for all axes, also in a list.
     if len(sizes) == 1:
         sizes *= n
     # A Tensor of lengths was turned into ints before.
@@ -75,6 +76,7 @@ def _mean(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
         cut, inside = _split(x, axes, sizes)
         return cut.mean(inside)
+    # The windows need tables, whose width is a length that is known now.
     if not are_known(*[x.shape[a] for a in axes]):
         return _mean_by_products(x, axes, sizes)
     # 0 times infinity is NaN, so a product would spread it to cells that have no such number.
@@ -94,6 +96,7 @@ def _mean_by_windows(x: jax.Array, axes: Any, sizes: Any) -> jax.Array:
         shape = (*x.shape[:axis], *table.shape, *x.shape[axis + 1 :])
         windows = jnp.take(x, table.reshape(-1), axis, mode="clip").reshape(shape)
         behind = (1,) * (x.ndim - axis - 1)
+        # Short cells repeat their last element in the table; it must not count twice.
         is_inside = first[:, None] + np.arange(table.shape[1]) < end[:, None]
         total = jnp.where(is_inside.reshape(*table.shape, *behind), windows, 0).sum(axis + 1)
         x = total / jnp.asarray((end - first).reshape(-1, *behind), x.dtype)

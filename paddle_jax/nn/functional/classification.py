@@ -148,6 +148,7 @@ def cross_entropy_soft(
     weights = None
     if weight is not None:
         shape = [-1 if a == axis % x.ndim else 1 for a in range(x.ndim)]
+        # With soft labels the weight of a sample is that of its mix of classes.
         weights = jnp.sum(target * weight.astype(x.dtype).reshape(shape), axis, keepdims=True)
         loss = loss * weights
     return _average(loss, weights, reduction).astype(scores.dtype)
@@ -479,6 +480,7 @@ def nll_loss(
             f"(InvalidArgument) nll_loss: weight: got shape {list(weight.shape)}; "
             f"it must be [{input.shape[1]}]"
         )
+    # Labels have all axes but that of the classes.
     want = [input.shape[0], *input.shape[2:]]
     label = _labels(label, want, input.ndim)
     check_ids("nll_loss", "label", label, input.shape[1], allowed=int(ignore_index))

@@ -41,6 +41,7 @@ def group_of_classes(op_name: str, group: Any) -> Any:
     Raises:
         ValueError: `group` is something else, or a Group without this process.
     """
+    # False asks for no division, also where groups exist.
     if group is False:
         return None
     if group is None:
@@ -80,6 +81,7 @@ def divided_cross_entropy(scores: Tensor, is_label: Tensor, group: Any) -> tuple
     # Sums over many classes lose most of their digits in half precision.
     if numpy_dtype(scores).itemsize < 4:
         scores = scores.astype("float32")
+    # The largest score cancels in the loss, so it needs no gradient.
     own_largest = scores.detach().max(axis=1, keepdim=True)
     largest = wrap(
         group.process_group.all_reduce(

@@ -47,6 +47,7 @@ def _drop(x: jax.Array, p: Any, axes: Any, upscale: bool, *, key: jax.Array) -> 
 @op(random=True, register=False, method=False)
 def _alpha_drop(x: jax.Array, p: Any, per_feature: bool, *, key: jax.Array) -> jax.Array:
     """Replaces elements (or whole features) by SELU's saturation value and restores mean and variance."""
+    # The scale below would be infinite.
     if p == 1:
         return jnp.zeros_like(x)
     if per_feature:

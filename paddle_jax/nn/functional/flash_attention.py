@@ -489,6 +489,7 @@ def flashmask_attention(
             "no block sparse kernel; leave them at their defaults"
         )
     if isinstance(window_size, int):
+        # A causal query sees no later key, so the window has no right part.
         window = (window_size, 0 if causal else window_size)
     else:
         window = window_size

@@ -108,6 +108,7 @@ def _fused(kernels: Any) -> Callable[..., list[Any]]:
         if not kernels.takes(q, k, v, mask):
             # Kernels have limits of width and alignment.
             return _plain(*operands, causal=causal, scale=scale, precision=precision)
+        # The precision of the call: its setting may have ended when the program is lowered.
         with jax.default_matmul_precision(precision):
             out, log = kernels.forward(q, k, v, mask, causal, scale)
         return [_with_nan(out, mask), log]
@@ -139,6 +140,7 @@ def _lowering(platform: str, kernels: Any, fused: Callable[..., Any], plain: Any
     """
 
     def rule(context: Any, *operands: Any, **params: Any) -> Any:
+        # The program may be lowered for another platform than that of this machine.
         with traced_for(platform):
             if kernels is None:
                 function = plain

@@ -33,12 +33,14 @@ def concrete(tensor: Tensor) -> np.ndarray | None:
     value = after_checks(materialize(raw))
     if isinstance(value, np.ndarray):
         return value
+    # Traced values, and arrays with parts in other processes, cannot be read here.
     if (
         not isinstance(value, jax.Array)
         or isinstance(value, ABSTRACT_TYPES)
         or not value.is_fully_addressable
     ):
         return None
+    # Reading from an accelerator would wait for it.
     if next(iter(value.devices())).platform == "cpu":
         return to_numpy(value)
     return None
@@ -64,9 +66,10 @@ def check_ids(
     value = traced_value(ids)
     if value is not None:
         if allowed is None or 0 <= allowed < size:
-            # The allowed number is replaced by a valid one before the check.
+            # It passes the check in any case.
             usual = value
         else:
+            # The allowed number is replaced by a valid one before the check.
             usual = jnp.where(value == allowed, 0, value)
         add_range_check(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
         return

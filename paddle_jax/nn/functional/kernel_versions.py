@@ -28,6 +28,7 @@ def usable(kernels: str, module: Any, expected: Expected) -> bool:
         module: the module; None where it could not be imported.
         expected: what it has to have.
     """
+    # One look and one warning for each module, not for each call.
     if kernels not in _verdicts:
         lacking = _verdicts[kernels] = _lacking(module, expected)
         if lacking is not None:

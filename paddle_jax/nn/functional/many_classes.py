@@ -222,6 +222,7 @@ def margin_cross_entropy(
         loss, probabilities = _sphere_margin(logits, label, *settings, reduction)
     else:
         counts = counts_of_all(members, logits.shape[1])[:, 0]
+        # Labels count over the classes of all processes; the scores are only those of this one.
         check_ids("margin_cross_entropy", "label", label, int(counts.sum()))
         scores, is_label = _scores_of_part(logits, label - int(counts[: members.rank].sum()), *settings)
         losses, probabilities = divided_cross_entropy(scores, is_label, members)
@@ -310,6 +311,7 @@ def adaptive_log_softmax_with_loss(
     cutoffs = tuple(int(c) for c in cutoffs)
     check_ids("adaptive_log_softmax_with_loss", "label", label, cutoffs[-1])
     single = label.ndim == 0
+    # A flat list: operands of an operation are not nested.
     tails = [w for pair in tail_weights for w in pair]
     out, loss = _clustered(
         input.unsqueeze(0) if single else input,
@@ -361,8 +363,10 @@ def class_center_sample(
         rank = members.rank
     starts = np.concatenate([[0], np.cumsum(counts[:, 0])])
     check_ids("class_center_sample", "label", label, int(starts[-1]))
+    # The number of classes that occur decides lengths, so the host must know them.
     array = host_value(label, "class_center_sample")
     present = np.unique(array)
+    # The process whose range of classes has each label.
     owners = np.searchsorted(starts, present, side="right") - 1
     # All classes that occur stay, even when they are more than asked for.
     picked_counts = np.maximum(counts[:, 1], np.bincount(owners, minlength=len(counts)))
@@ -371,6 +375,7 @@ def class_center_sample(
     positions = before[owners] + np.arange(present.size) - np.searchsorted(owners, owners)
     renumbered = positions[np.searchsorted(present, array)]
     own = (present[owners == rank] - starts[rank]).astype(array.dtype)
+    # Other classes of this process fill up the sample.
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), own)
     drawn = to_numpy(jax.random.permutation(next_key(), rest), "class_center_sample")
     return (

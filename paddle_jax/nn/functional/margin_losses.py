@@ -283,6 +283,7 @@ def triplet_margin_with_distance_loss(
         ...     a, a, b, lambda x, y: (x - y).abs().sum(-1), margin=3.0).item()
         1.0
     """
+    # Bad arguments raise before the user's function runs.
     check_reduction("triplet_margin_with_distance_loss", reduction)
     if margin < 0:
         raise ValueError(f"triplet_margin_with_distance_loss: margin: got {margin}; it must not be negative")
@@ -510,6 +511,7 @@ def _multi_margin(
     rest = 0 if margin >= 0 else -(margin**p)
     loss = jnp.sum(jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps), 1) + rest
     if weight is not None:
+        # The weight is that of the sample's own class, not of the classes in the sum.
         loss = loss * jnp.take(weight, label)
     return reduced("multi_margin_loss", loss / input.shape[1], reduction)
 

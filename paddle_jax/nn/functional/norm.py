@@ -239,6 +239,7 @@ def batch_norm(
         ("weight", weight),
         ("bias", bias),
     ):
+        # Running statistics must be given; weight and bias may be absent.
         if (
             value is None
             and what.startswith("running")
@@ -639,6 +640,7 @@ def local_response_norm(
 @op(method=False, register=False)
 def _normalized(x: jax.Array, p: float, axis: int, epsilon: float) -> jax.Array:
     norm = p_norm(x, p, axis, True)
+    # A vector that is too short is divided by epsilon, and its norm gets no gradient then.
     return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)
 
 

@@ -135,6 +135,7 @@ def pad(
         raise AssertionError(f"pad: mode: got {mode!r}; allowed are {', '.join(_MODES)}")
     if not isinstance(pad, tuple):
         raise TypeError(f"pad: pad: got {type(pad).__name__}; it must be a list of ints")
+    # As many numbers as the spatial axes need mean these; other modes pad no other axes.
     if x.ndim in _FORMATS and (len(pad) == 2 * (x.ndim - 2) or mode != "constant"):
         if len(pad) != 2 * (x.ndim - 2):
             raise ValueError(

@@ -108,6 +108,7 @@ def divided(
     def whole(*operands: Any, **params: Any) -> list[Any]:
         q, k, v, *rest = operands
         key_heads = k.shape[2]
+        # Each device needs a head of keys beside its heads of queries.
         k, v = (_repeated(x, layout.repeats) for x in (k, v))
         ending = [of_queries, of_log, of_queries] if is_gradient else []
         masks = rest[: len(rest) - len(ending)]
@@ -116,11 +117,13 @@ def divided(
             mesh=layout.mesh,
             in_specs=(of_queries, of_queries, of_queries, *map(of_mask, masks), *ending),
             out_specs=[of_queries] * 3 if is_gradient else [of_queries, of_log],
+            # Calls of kernels do not declare how their results vary over the mesh.
             check_vma=False,
         )
         results = mapped(q, k, v, *rest)
         if not is_gradient:
             return results
+        # Copies of a head of keys have a part of its gradient each.
         return [results[0], *[_summed(x, key_heads) for x in results[1:]]]
 
     return whole
@@ -188,6 +191,7 @@ def _arguments(context: Any) -> tuple[AbstractMesh, list[_Argument]] | None:
         meshes.add(mesh[1])
         names = [_NAME.findall(each) for each in _CUT.findall(cuts[1])]
         arguments.append(_Argument(value.type.shape, names))
+    # Cuts over several meshes give no single layout.
     if len(meshes) != 1:
         return None
     axes = _MESH_AXIS.findall(meshes.pop())

@@ -39,6 +39,7 @@ def _prepare(op_name: str, x: jax.Array, axis: int, dtype: Any) -> tuple[jax.Arr
         x = x.astype(dtypes.convert(dtype).np)
     if isinstance(axis, float):
         raise ArgumentError(f"{op_name}: axis: got {axis}; it must be an int")
+    # A number has no axis, but Paddle takes these two for it.
     if x.ndim == 0 and axis in (-1, 0):
         return x, None
     if not -x.ndim <= axis < x.ndim:

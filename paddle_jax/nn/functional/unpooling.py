@@ -452,6 +452,7 @@ def _fractional_pool(
     else:
         kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
     lengths = None if kernel_size is None else tuple(kernel)
+    # None says that no number was given, so that a saved model draws its own.
     share = None if random_u is None else u
     if has_lengths([*x.shape[2:], *sizes]):
         return _fractional_of_lengths(x, tuple(sizes), bool(return_mask), lengths, share)

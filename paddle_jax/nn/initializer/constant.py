@@ -88,6 +88,7 @@ class Dirac(Initializer):
         part = shape[0] // self._groups
         # A one in the middle of the kernel passes a channel on.
         centre = tuple(n // 2 for n in shape[2:])
+        # The longer side has channels without a partner; their kernels are zero.
         channels = np.arange(min(part, shape[1]))
         for group in range(self._groups):
             out[(group * part + channels, channels, *centre)] = 1

@@ -128,6 +128,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
+        # A bool is an int for Python, but no slope.
         if isinstance(slope, bool) or not isinstance(slope, int | float):
             raise AssertionError(
                 f"calculate_gain: param: got {type(slope).__name__}; the negative slope must be a number"

@@ -297,6 +297,7 @@ class MSRAInitializer(Initializer):
             fan = self._fan_in
         # He and others, 2015.
         gain = calculate_gain(self._nonlinearity, self._negative_slope)
+        # A fan of zero would divide by zero.
         if fan:
             return gain / math.sqrt(fan)
         return 0.0

@@ -192,6 +192,7 @@ class LayerList(Layer):
         if isinstance(idx, slice):
             layers = list(self._sub_layers.values())
             layers[idx] = sublayer
+            # Names are positions here, so all behind the slice change.
             _rename(self, layers)
         else:
             setattr(self, self._key(idx), sublayer)

@@ -123,6 +123,7 @@ class _ConvNd(Layer):
                 f"{type(self).__name__}: {name}: got {value}; it must be an int or a list of "
                 f"{self._spatial} ints"
             )
+        # A string has a length, too.
         if isinstance(value, str) or len(value) != self._spatial:
             raise ValueError(
                 f"{type(self).__name__}: {name}: got {value!r}; it must be an int or a list of "
@@ -145,6 +146,7 @@ class _ConvNd(Layer):
         if isinstance(padding, int):
             sides = [padding] * n
         elif len(padding) == n + 2 and isinstance(padding[0], list | tuple):
+            # The list has pairs for batch and channels as well; only those of space are meant.
             if self._data_format.endswith("C"):
                 spatial = padding[1:-1]
             else:
@@ -174,6 +176,7 @@ class _ConvNd(Layer):
         # None is the default of `create_parameter`, which Paddle uses for transposed convolutions.
         if self._transposed:
             return None
+        # Without channels the formula would divide by zero.
         if self._in_channels:
             # He and others, 2015.
             return Normal(0.0, math.sqrt(2.0 / (math.prod(self._kernel_size) * self._in_channels)))

@@ -22,6 +22,7 @@ def alias(**names: str) -> Callable[[_Decorated], _Decorated]:
     def decorate(function: _Decorated) -> _Decorated:
         @ft.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            # A call without keywords, the usual one, pays nothing more.
             if kwargs:
                 for extra, name in names.items():
                     if extra in kwargs:

@@ -116,6 +116,7 @@ class HookMixin:
             inputs, kwargs = self._run_pre_hooks(inputs, kwargs)
             output = forward(*inputs, **kwargs)
             for key, hook in _running(self._forward_post_hooks):
+                # Marked before it runs: a hook that fails does not run again below.
                 finished.add(key)
                 output = self._run_post_hook(key, hook, inputs, kwargs, output)
             return output

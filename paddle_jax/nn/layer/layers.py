@@ -71,6 +71,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
 
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         full_name = unique_name.generate(snake(type(self).__name__) if name_scope is None else name_scope)
+        # Past `__setattr__`, which needs these stores.
         self.__dict__.update(
             training=True,
             _full_name=full_name,
@@ -305,6 +306,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin, ModuleBase):
             )
         self._changes()
         self._buffers[name] = tensor
+        # A buffer of this name may be there with the other kind of persistence.
         (
             self._non_persistable_buffer_names_set.discard
             if persistable

@@ -25,6 +25,7 @@ def note(layer: Layer, error: Exception) -> None:
             f"{name} {list(p.shape)}" for name, p in layer._parameters.items() if p is not None
         )
         kind = type(layer)
+        # What `Layer` itself prints says nothing.
         described_by = next(cls for cls in kind.__mro__ if "extra_repr" in cls.__dict__)
         description = kind.__name__ + (
             f"({', '.join(layer.extra_repr().splitlines())})" if described_by.__name__ != "Layer" else ""
@@ -51,6 +52,7 @@ def no_tensor(
     try:
         arguments = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
     except TypeError:
+        # Arguments that do not fit `forward` have no names there.
         return error
     # By identity: equal values may be elsewhere in the call.
     name = next((name for name, value in arguments.items() if value is value_at_fault), None)

@@ -425,6 +425,7 @@ class SpectralNorm(Layer):
     def forward(self, x: Tensor) -> Tensor:
         if list(x.shape) != self._weight_shape:
             raise ValueError(f"SpectralNorm: x: got shape {list(x.shape)}; it must be {self._weight_shape}")
+        # The axis `dim` comes first, so that each of its slices is a row.
         order = [self._dim, *(i for i in range(x.ndim) if i != self._dim)]
         matrix = x.transpose(order).reshape([self._weight_shape[self._dim], -1])
         # Without gradients: the iteration estimates, the last product differentiates.

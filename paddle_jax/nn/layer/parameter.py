@@ -88,6 +88,7 @@ def new_parameter(
         dtype = dtypes.default()
     else:
         dtype = dtypes.convert(dtype)
+    # The attribute first, then `set_global_initializer`, then the layer's default.
     initializer = (
         attr.initializer
         or (ParameterDefaults.bias if is_bias else ParameterDefaults.weight)
@@ -99,6 +100,7 @@ def new_parameter(
         shape, dtype.np, name, bool(attr.trainable), lambda: _first_value(initializer, shape, dtype)
     )
     if parameter is None:  # not in a static program
+        # A name that was given must not be generated later.
         unique_name.reserve(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
         # With `LazyGuard` values come later; until then there is a shape.

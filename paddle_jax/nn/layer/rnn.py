@@ -268,6 +268,7 @@ class RNNBase(LayerList):
             "bias_hh_attr": bias_hh_attr,
         }
         output_size = proj_size or hidden_size
+        # Paddle makes a layer also where the number is below one.
         for i in range(max(1, num_layers)):
             if i == 0:
                 size = input_size
@@ -364,6 +365,7 @@ class RNNBase(LayerList):
             )
         steps = inputs.shape[0 if self.time_major else 1]
         if are_known(steps):
+            # A length may be all steps; a negative one counts as none.
             check_index(type(self).__name__, length, steps + 1, ValueError, -(1 << 31), "sequence_length")
         return length.reshape([-1])
 
@@ -375,6 +377,7 @@ class RNNBase(LayerList):
         return states[0][index]
 
     def _initial(self, inputs: Tensor, initial_states: Any) -> list[Tensor] | None:
+        # An LSTM has two states: the output, which may be projected, and the memory.
         count = max(1, self.num_layers) * self.num_directions
         batch = inputs.shape[1 if self.time_major else 0]
         shapes = [[count, batch, self.proj_size or self.hidden_size], [count, batch, self.hidden_size]][

@@ -70,6 +70,7 @@ class RNNCellBase(Layer):
             shape = self.state_shape
         if dtype is None:
             dtype = batch_ref.dtype
+        # A shape may begin with -1 for the batch.
         return _nested(
             shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)], init_value, dtype)
         )

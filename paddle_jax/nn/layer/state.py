@@ -83,6 +83,7 @@ class StateMixin:
         # Code written for torch passes (destination, prefix, keep_vars) by keyword or position.
         torch_like = "prefix" in kwargs or any(isinstance(a, str) for a in args[1:2])
         form = _torch_form if torch_like else _paddle_form
+        # For Python's own message about wrong arguments.
         try:
             inspect.signature(form).bind(*args, **kwargs)
         except TypeError as error:

@@ -58,10 +58,12 @@ def normalised(
         running: (mean, variance), Tensors [C].
         weight, bias, momentum, epsilon, data_format: as in batch_norm.
     """
+    # Sums over a batch lose digits in half precision.
     wide = x if numpy_dtype(x).name == "float64" else x.astype("float32")
     others = [a for a in range(x.ndim) if a != axis]
     shape = [1] * x.ndim
     shape[axis] = channels = x.shape[axis]
+    # Each process may have another number of elements.
     count = to_tensor([float(x.size // channels)], dtype=wide.dtype)
     sums = _Sum.apply(concat([wide.sum(axis=others), count]))
     total = sums[channels:].detach()

@@ -497,6 +497,7 @@ def _parts(attr: Any) -> tuple[Any, Any]:
         raise AssertionError(
             f"Transformer: weight_attr, bias_attr: got a list of {len(attr)}; it must have 1 to 3 items"
         )
+    # One attr serves all, two the attentions and the rest, three each part.
     self_attention = attr[0]
     cross_attention = attr[0] if len(attr) < 3 else attr[1]
     feed_forward = attr[-1]

@@ -106,6 +106,7 @@ class _Linear(Layer):
         self._quant_axis = -1 if quant_axis is None else quant_axis
         self._bit_length = bit_length
         self._group_size = group_size
+        # A pair names the bits of exponent and fraction of an 8-bit float.
         if isinstance(bit_length, tuple):
             if bit_length not in _FP8_BITS:
                 raise NotImplementedError(

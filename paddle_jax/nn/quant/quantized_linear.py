@@ -131,6 +131,7 @@ def _product(
         weights = _rows(part[0], bits)
         for i, rows in enumerate(weights):
             whole = rows.astype(x.dtype)
+            # Rows of 4 bits come as every other one, and so do their scales.
             if part[1] is not None:
                 whole = (
                     whole * jnp.repeat(part[1][i :: len(weights)], group_size, axis=1)[:, : whole.shape[1]]

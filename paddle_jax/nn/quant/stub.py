@@ -41,6 +41,7 @@ class QuanterStub(Layer):
 
     def __init__(self, layer: Layer, q_config: SingleLayerConfig) -> None:
         super().__init__()
+        # An observer of the stub itself comes before the configuration.
         if layer._observer is None:
             factory = q_config.activation
         else:

@@ -87,6 +87,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
             f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
             f"use {-weight.ndim}..{weight.ndim - 1} or None"
         )
+    # -1 stands for the whole weight; other negative axes count from the end.
     if dim < -1:
         dim = dim + weight.ndim
     delattr(layer, name)
