@@ -98,6 +98,7 @@ def bounds(index: Tensor) -> tuple[Any, ...] | None:
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
     function takes from outside. A value is looked at once."""
     raw = held_value(index)
+    # What a trace or a Capture has may be another array at the next call.
     if isinstance(raw, jax.Array) and not local.ctx.frame.is_constant(raw):
         return None
     if type(raw) is LazyArray:
@@ -112,6 +113,7 @@ def bounds(index: Tensor) -> tuple[Any, ...] | None:
             known = (values, values)
         else:
             known = (values.min(), values.max())
+        # A pending value keeps its bounds; arrays take no attributes.
         if type(raw) is LazyArray:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
@@ -223,6 +225,7 @@ def guarded(check: Callable[..., Any]) -> Callable[..., Any]:
                 check(*args, **kwargs)
             except CAUGHT as error:
                 found = translate_call_error_of(public.op, error, args, kwargs)
+                # An error that needs no translation keeps its traceback.
                 if found is error:
                     raise
                 raise found from found.__cause__
@@ -260,12 +263,14 @@ def at_hand(tensor: Tensor) -> np.ndarray | None:
         raw = held_value(tensor).array
     else:
         raw = held_value(tensor)
+    # Numbers of the host, which are no array yet.
     if type(raw) is tuple:
         return np.array(raw)
     if type(raw) is np.ndarray:
         return raw
     if isinstance(raw, ABSTRACT_TYPES) or not isinstance(raw, jax.Array):
         return None
+    # A copy from an accelerator is not free.
     if all(device.platform == "cpu" for device in raw.devices()):
         return to_numpy(raw)
     return None

@@ -24,7 +24,9 @@ _TERMS = 36
 
 def _family(count: int, x: jax.Array) -> list[jax.Array]:
     """exp(-|x|) I_n for n = 0 .. count - 1."""
+    # Near zero by the power series: the recurrence loses its digits there.
     small = jnp.abs(x) < _SMALL
+    # Each way gets numbers that it is good for, since gradients run through both.
     near = jnp.where(small, x, 1)
     far = jnp.where(small, _SMALL, x)
     found = [sp.i0e(x), sp.i1e(x)]
@@ -32,6 +34,7 @@ def _family(count: int, x: jax.Array) -> list[jax.Array]:
     high = [jnp.where(small, 1, f) for f in found]
     for n in range(2, count):
         low = 0.0
+        # Horner's scheme.
         for k in reversed(range(_TERMS)):
             low = low * (near * near / 4) + 1 / (math.factorial(k) * math.factorial(n + k))
         high.append(high[n - 2] - 2 * (n - 1) / far * high[n - 1])
@@ -48,11 +51,13 @@ def bessel(n: Any, scaled: bool, order: Any, x: jax.Array) -> Any:
         return (sp.i0, sp.i1)[n](x)
     known = _family(n + order + 1, x)
     sign = jnp.sign(x)
+    # The derivative of I_n is (I_(n-1) + I_(n+1)) / 2, taken `order` times.
     slopes = [
         sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k
         for k in range(order + 1)
     ]
     if scaled:
+        # Leibniz' rule with exp(-|x|), of which each derivative brings a factor -sign.
         return sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes))
     return slopes[order] * jnp.exp(jnp.abs(x))
 

@@ -48,6 +48,7 @@ def _covariance(
     elif aweights is None:
         scale = total - 1
     else:
+        # As in NumPy: weights of importance lower the number of independent samples.
         scale = total - jnp.sum(weights * parts[-1]) / total
     return (centered * weights) @ jnp.conj(centered.T) / scale
 

@@ -39,6 +39,7 @@ def _along(op_name: str, x: jax.Array, axis: Any, error: Any = IndexError) -> tu
     if isinstance(axis, str | tuple):
         raise ArgumentError(f"{op_name}: axis: got {axis!r}; it must be an int or None")
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
+        # For a number Paddle raises ValueError in each of these functions.
         if not x.ndim:
             error = ValueError
         raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")
@@ -362,6 +363,7 @@ def _panels(
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
         width = jnp.diff(x, axis=axis)
+    # An empty axis has no neighbours.
     left = lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis)
     right = lax.slice_in_dim(y, min(1, length), length, axis=axis)
     return width * (left + right) / 2, axis

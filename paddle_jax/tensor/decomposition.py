@@ -87,6 +87,7 @@ def _finite(array: jax.Array) -> bool:
 @named("cholesky")
 def _cholesky(x: jax.Array, upper: bool) -> Any:
     matrices("cholesky", x, True, AssertionError)
+    # Only one triangle is read, as in Paddle; the other may hold anything.
     lower = of_triangle(
         ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2
     )
@@ -238,6 +239,7 @@ def svdvals(x: jax.Array, name: str | None = None) -> jax.Array:
 def _hermitian(name: str, x: jax.Array, side: str) -> tuple[Any, ...]:
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
+    # Only the triangle that UPLO names is read.
     function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
     return tuple(
         of_triangle(
@@ -440,6 +442,7 @@ def lu_unpack(
         [[0.0, 1.0], [1.0, 0.0]]
     """
     if unpack_pivots:
+        # Pivots count from 1.
         check_index("lu_unpack", y, x.shape[-2] + 1, ValueError, low=1, name="y")
     p, lower, upper = _unpack(x, y)
     empty = wrap(jnp.zeros((0,), numpy_dtype(x)))

@@ -73,6 +73,7 @@ def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
     twice = _repeated(output)
     if not twice:
         return jnp.einsum(equation, *operands)
+    # Letters that the equation does not use.
     letters = iter(sorted(set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") - set(equation)))
     extra = []
     terms = []
@@ -84,6 +85,7 @@ def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
         for new in fresh[1:]:
             extra.append(jnp.eye(size.shape[at], dtype=operands[0].dtype))
             terms.append(label + new)
+            # From the right, so that the leftmost one keeps the label.
             position = output.rindex(label)
             output = output[:position] + new + output[position + 1 :]
     return jnp.einsum(f"{inputs},{','.join(terms)}->{output}", *operands, *extra)

@@ -169,6 +169,7 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
         [-1.0, 2.0]
     """
+    # A number of another kind does not change the dtype of x.
     if y.ndim or x.dtype.kind == y.dtype.kind:
         common = dtypes.promote_np(x.dtype, y.dtype)
         x = x.astype(common)
@@ -178,7 +179,9 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     if not jnp.issubdtype(x.dtype, jnp.floating):
         # A number becomes whole first, as in Paddle: -0.5 has no sign then.
         return jnp.where(y.astype(x.dtype) < 0, -jnp.abs(x), jnp.abs(x))
+    # A factor without a slope: the gradient of x is plus or minus one.
     flip = jax.lax.stop_gradient(jnp.where(sign_bit(x) == sign_bit(y), 1, -1).astype(x.dtype))
+    # Paddle's gradient is 0 at 0.
     return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(copy_sign(x, y)), x * flip)
 
 

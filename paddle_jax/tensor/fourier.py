@@ -204,6 +204,7 @@ def many(
     else:
         lengths = tuple(_length(name, n, "s") for n in s)
     if axes is None:
+        # Without axes the last ones are meant, as many as there are lengths.
         axes = range(-(x.ndim if s is None else len(s)), 0)
         if len(axes) > x.ndim or not axes:
             raise ValueError(

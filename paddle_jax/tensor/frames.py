@@ -420,6 +420,7 @@ def _istft(
 ) -> jax.Array:
     x = jnp.swapaxes(as_complex(x), -1, -2)
     if real:
+        # The rest of a two-sided spectrum mirrors these terms.
         frames = jnp.fft.irfft(x[..., : n_fft // 2 + 1], n_fft, norm=norm)
     else:
         frames = jnp.fft.ifft(x, norm=norm)

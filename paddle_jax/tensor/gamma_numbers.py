@@ -22,12 +22,14 @@ def log_gamma_numbers(key: jax.Array, a: jax.Array) -> jax.Array:
         key: random key.
         a: array of float32 or float64.
     """
+    # Marsaglia and Tsang (2000); below 1 a number for a + 1 is drawn and scaled down.
     small = a < 1
     d = jnp.where(small, a + 1, a) - 1 / 3
     c = 1 / (3 * jnp.sqrt(d))
 
     def tried(state: Any) -> tuple[jax.Array, ...]:
         count, log_v, passed = state
+        # A new key for each round, so that rejected numbers do not come again.
         normal, uniform = jax.random.split(jax.random.fold_in(key, count))
         x = jax.random.normal(normal, a.shape, a.dtype)
         root = 1 + c * x
@@ -39,5 +41,6 @@ def log_gamma_numbers(key: jax.Array, a: jax.Array) -> jax.Array:
 
     start = jnp.uint32(0), jnp.zeros_like(a), jnp.zeros(a.shape, bool)
     count, log_v, _ = lax.while_loop(lambda state: ~state[2].all(), tried, start)
+    # A uniform number to the power 1 / a scales down, here as a logarithm.
     log_u = jnp.log1p(-jax.random.uniform(jax.random.fold_in(key, count), a.shape, a.dtype))
     return jnp.log(d) + log_v + jnp.where(small, log_u / a, 0)

@@ -141,6 +141,7 @@ def index_select(x: Tensor, index: Any, axis: int = 0, name: str | None = None) 
         [[3, 4], [3, 4]]
     """
     if isinstance(index, int):
+        # torch's order of arguments: the axis comes first.
         index, axis = axis, index
     axis = one_axis("index_select", axis, x.ndim, error=IndexError)
     check_index_dtype("index_select", index)
@@ -250,6 +251,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode: got {mode!r}; allowed are 'raise', 'wrap', 'clip'")
     check_index_dtype("take", index, error=TypeError)
+    # The other modes bring each index into range.
     if mode == "raise":
         check_index("take", index, x.size, ValueError)
     return take_flat(x, index, mode)

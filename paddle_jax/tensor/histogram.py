@@ -196,6 +196,7 @@ def _histogram_many(
     counts = jnp.zeros((math.prod(bins),), x.dtype).at[flat].add(jnp.where(inside, amount, 0)).reshape(bins)
     if density:
         counts = counts / jnp.sum(counts)
+        # A density is a share for each unit of volume.
         for i, edge in enumerate(edges):
             counts = counts / jnp.diff(edge).reshape([-1 if j == i else 1 for j in range(len(bins))])
     return counts, *edges
@@ -270,6 +271,7 @@ def _count_each(x: jax.Array, length: Any, weights: jax.Array | None = None) -> 
     if jnp.issubdtype(weights.dtype, jnp.floating):
         kind = weights.dtype
     else:
+        # Whole weights are summed in float64.
         kind = jnp.float64
     return jnp.zeros((length,), kind).at[x].add(weights.astype(kind))
 

@@ -64,6 +64,7 @@ def _tail(
     a = a[..., None]
     x = x[..., None]
     lgamma = lgamma[..., None]
+    # How far log f has fallen; expm1 keeps the digits of short distances.
     if upper:
         fallen = x * jnp.expm1(w) - a * w
     else:
@@ -79,7 +80,9 @@ def _tail(
 def _by_parameter(n: int, a: jax.Array, x: jax.Array, lgamma: Any, polygamma: Any) -> jax.Array:
     """The n-th derivative of P by a, n >= 1, from the smaller tail."""
     inside = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
+    # Above the bulk of the distribution the upper tail is the smaller one.
     above = x > jnp.maximum(a, 1)
+    # Elements of the other tail, and those outside, get harmless numbers.
     high_a = jnp.where(inside & above, a, 1)
     high_x = jnp.where(inside & above, x, 2)
     low_a = jnp.where(inside & ~above, a, 1)
@@ -90,12 +93,14 @@ def _by_parameter(n: int, a: jax.Array, x: jax.Array, lgamma: Any, polygamma: An
     upper = _tail(n, high_a, high_x, True, logs[..., -1], [p[..., -1] for p in psi])
     lower = _tail(n, low_a + _SHIFT, low_x, False, logs[..., -2], [p[..., -2] for p in psi])
     low_x = low_x[..., None]
+    # P(a, x) is P at the shifted parameter plus one term for each step.
     terms = _size(parameters[..., :-1], low_x, logs[..., :-1]) * _bell(
         n, jnp.log(low_x), [p[..., :-1] for p in psi]
     )
     return jnp.where(
         inside,
         jnp.where(above, -upper, lower + terms.sum(-1)),
+        # NaN and a = 0 have no derivative; elsewhere outside P is constant.
         jnp.where(jnp.isnan(a + x) | (a == 0), jnp.nan, 0),
     )
 
@@ -109,6 +114,7 @@ def functions(lgamma: Any, polygamma: Any) -> tuple[Any, ...]:
         size = _size(a, x, lgamma(a))
         if n == 0:
             return size
+        # log 0 is infinite; the density is 0 there.
         return jnp.where(
             x > 0,
             size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]),

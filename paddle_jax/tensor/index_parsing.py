@@ -129,6 +129,7 @@ def parse(index: Any, shape: Any) -> Parsed:
 
 def _add(found: Parsed, item: Any, axis: int, shape: Sequence[int]) -> int:
     """Takes in one item; returns how many axes of x it uses."""
+    # The usual case first; other integers come below.
     if type(item) is int:
         return add_int(found, item, axis, shape[axis])
     # A length that JAX traces for all values.
@@ -140,6 +141,7 @@ def _add(found: Parsed, item: Any, axis: int, shape: Sequence[int]) -> int:
         return 0
     if isinstance(item, slice):
         return _add_slice(found, item, shape[axis])
+    # Before the integers, since bool is one of them.
     if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and dtype_of(item) == np.bool_):
         return _add_mask(found, item, axis, shape)
     if isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and item.ndim == 0):
@@ -225,6 +227,7 @@ def _bound(value: Any) -> Any:
     """A bound of a slice as an int or None."""
     if value is None or type(value) is int or is_symbolic(value) or is_length(value):
         return value
+    # In a static program the value of a Tensor is a length that the run knows.
     if local.ctx.frame.symbolic and isinstance(value, Tensor) and element_count(value) == 1:
         return local.ctx.frame.numbers_of(value.reshape([]))
     of_one = isinstance(value, Tensor) and element_count(value) == 1 and numpy_dtype(value).kind in "iu"
@@ -415,6 +418,7 @@ def _add_slice(found: Parsed, item: Any, length: Any) -> int:
     cut, start = cut_of(slice(*parts), length)
     found.out += 1
     found.axes.append(cut)
+    # The whole axis needs no start.
     if cut is not ALL:
         found.starts.append(start)
     return 1

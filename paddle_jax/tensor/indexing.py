@@ -64,6 +64,7 @@ def _window(
     at = 0
     axis = 0
     for kind in axes:
+        # A new axis is none of x.
         if kind[0] == "n":
             continue
         if kind[0] == ":":
@@ -458,6 +459,7 @@ def link_rows(rows: Sequence[Tensor], x: Tensor, axis: Any) -> None:
     elements stay copies."""
     axes = tuple(INT if a == axis else ALL for a in range(x.ndim))
     kernel = take_index.op.kernel((-2, -2, 0), (axes, ()))
+    # Without a rule for views the rows stay copies.
     if kernel.view is not None:
         register_view = local.ctx.frame.register_view
         for i, row in enumerate(rows):
@@ -641,10 +643,12 @@ def _assigned(value: Any, x: Tensor) -> Tensor:
                 f"Tensor index: the value is complex and the tensor is {numpy_dtype(x)}; "
                 "use its real part, or a complex tensor"
             )
+        # NumPy would wait for the device.
         if isinstance(value, jax.Array):
             array = value
         else:
             array = np.asarray(value)
+        # V is the kind of bfloat16 and of float8.
         if array.dtype.kind in "biufcV":
             return wrap(converted(array, numpy_dtype(x)))
     raise ValueError(
@@ -680,6 +684,7 @@ def setitem(x: Tensor, item: Any, value: Any) -> None:
         if local.ctx.frame.symbolic and has_lengths((item, shape)) and not _is_mask(item):
             x._adopt(_run_parsed(put_index.op, (x, value), parse(item, shape)))
             return
+        # The quick ways first: one row, plain slices, simple tuples.
         if type(item) is int and shape and -shape[0] <= item < shape[0]:
             x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, host_starts((item % shape[0],))))
             return

@@ -100,8 +100,10 @@ def converted(x: jax.Array, dtype: DTypeLike) -> jax.Array:
     of less than 32 bits as in C, and stop at the largest number of 8 bits."""
     if x.dtype.kind == "c" and dtype.kind != "c" and dtype != jnp.bool_:
         x = x.real
+    # Floats wrap in small integers, as in Paddle; XLA's conversion would stop at the bounds.
     if dtype.itemsize < 4 and dtype.kind in "iu" and x.dtype.kind in "fV":
         x = x.astype(jnp.int32)
+    # Paddle stops at the largest number; a plain conversion gives NaN or infinity.
     if dtype.name.startswith("float8"):
         most = float(jnp.finfo(dtype).max)
         x = jnp.clip(x.astype(jnp.float32), -most, most)
@@ -143,6 +145,7 @@ def defslopes(function: Any, *slopes: Any) -> None:
     def rule(primals: Any, tangents: Any) -> Any:
         out = function(*primals)
         parts = [
+            # A zero tangent costs nothing.
             slope(t, out, *primals)
             for slope, t in zip(slopes, tangents, strict=True)
             if not isinstance(t, SymbolicZero)

@@ -330,6 +330,7 @@ def unstack(x: jax.Array, axis: Axes = 0, num: Any = None) -> list[jax.Array]:
         raise ValueError(
             f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; give that or leave it out"
         )
+    # `jnp.split` refuses to make no parts.
     if x.shape[axis]:
         return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)]
     return []
@@ -482,6 +483,7 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: int = 0, name: str | None
             raise ValueError(f"tensor_split: num_or_indices={num_or_indices}; it must be > 0")
         # The first parts are one longer, where the length does not divide.
         part, longer = divmod(length, num_or_indices)
+        # Lengths of a static program cannot be compared now.
         smaller = min if not has_lengths(length) else lambda *two: extreme("min", two)
         cuts = [i * part + smaller(i, longer) for i in range(1, num_or_indices)]
     else:

@@ -81,9 +81,11 @@ def narrowed(index: jax.Array) -> jax.Array:
     # the dtype first: asking for the platform starts the devices, which parameter servers never use
     if index.dtype != jnp.int64 or on_cpu():
         return index
+    # XLA puts the lower half first.
     halves = lax.bitcast_convert_type(index, jnp.int32)
     low = lax.index_in_dim(halves, 0, -1, keepdims=False)
     high = lax.index_in_dim(halves, 1, -1, keepdims=False)
+    # A number fits where the upper half repeats the sign of the lower one.
     fits = high == (low >> np.int32(31))
     return lax.select(fits, low, lax.full_like(low, np.iinfo(np.int32).min))
 
@@ -137,10 +139,12 @@ def _add_earlier(function: Callable[..., Any], axis: int, distance: int, values:
 
     def earlier(x: jax.Array) -> jax.Array:
         edges = [(0, 0, 0)] * x.ndim
+        # A negative width cuts off the end.
         edges[axis] = (distance, -distance, 0)
         return lax.pad(x, jnp.zeros((), x.dtype), edges)
 
     combined = function(jax.tree.map(earlier, values), values)
+    # The first elements have nothing at that distance before them.
     return jax.tree.map(
         lambda new, old: jnp.where(lax.broadcasted_iota(jnp.int32, old.shape, axis) < distance, old, new),
         combined,
@@ -159,10 +163,13 @@ def stable_order(x: jax.Array, axis: Any = -1, descending: bool = False) -> jax.
     keys = _keys(x) if on_cpu() and x.shape[axis] <= _LOW else None
     if keys is None:
         return jnp.argsort(x, axis, stable=True, descending=descending)
+    # The complement turns the order round, and equal keys stay equal.
     if descending:
         keys = ~keys
+    # A key of 32 bits and its position fit into one number of 64 bits.
     if keys.dtype.itemsize == 4:
         return _packed(keys.astype(jnp.int64), axis)
+    # Keys of 64 bits are sorted twice, by the lower half first.
     first = _packed((keys & _LOW) - (1 << 31), axis)
     second = _packed(along_axis(keys >> 32, first, axis), axis)
     return along_axis(first, second, axis)
@@ -185,4 +192,5 @@ def _keys(x: jax.Array) -> jax.Array | None:
     kind = jnp.int64 if x.dtype.itemsize == 8 else jnp.int32
     most = jnp.iinfo(kind).max
     bits = lax.bitcast_convert_type(jnp.where(x == 0, jnp.zeros((), x.dtype), x), kind)  # -0 equals 0
+    # As integers, negative floats have the opposite order.
     return jnp.where(jnp.isnan(x), most, jnp.where(bits < 0, bits ^ most, bits))

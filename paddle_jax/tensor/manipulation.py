@@ -224,6 +224,7 @@ def _reinterpret(x: jax.Array, dtype: np.dtype) -> jax.Array:
         x = _bits(x, dtype)
     if shape:
         return x
+    # A 0-D tensor had an axis for the conversion of its bits.
     return x.reshape(shape)
 
 

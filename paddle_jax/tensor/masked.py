@@ -72,7 +72,9 @@ def fill_in_order(x: jax.Array, mask: jax.Array, value: jax.Array) -> jax.Array:
     """x with the next element of value at each place where the mask holds."""
     shape = jnp.broadcast_shapes(x.shape, mask.shape)
     mask = jnp.broadcast_to(mask, shape)
+    # How many places come before each one.
     at = jnp.cumsum(mask.reshape(-1)) - 1
+    # In an empty array there is no position to clip to.
     if value.size:
         return jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x)
     return jnp.broadcast_to(x, shape)
@@ -114,6 +116,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         )
     known = concrete(mask)
     if known is not None:
+        # A mask that broadcasts counts several times.
         times = np.prod(np.broadcast_shapes(tuple(x.shape), known.shape)) // max(known.size, 1)
         if known.sum() * times > value.size:
             raise CheckError(

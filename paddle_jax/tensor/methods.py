@@ -440,6 +440,7 @@ def set_value(self, value: Any) -> None:
             f"set_value: value: got dtype {array.dtype}; {self.name} has {numpy_dtype(self)}"
         )
     if not isinstance(value, Tensor):
+        # A copy, since the caller may change the array later.
         array = places.put(np.array(array), self.place)
     else:
         array = places.beside(array, self.place)  # the Tensor stays on its device

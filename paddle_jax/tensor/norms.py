@@ -109,6 +109,7 @@ def _polar_tangent(primals: Any, tangents: Any) -> tuple[Any | jax.Array, Any | 
     q = _polar(x)
     h = _adjoint(q) @ x
     along = _adjoint(q) @ t
+    # Hermitian but for rounding.
     h = (h + _adjoint(h)) / 2
     turn = q @ _turned(h, along - _adjoint(along))
     # Of a tall matrix the part outside of its columns moves as well.

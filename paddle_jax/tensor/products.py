@@ -18,6 +18,7 @@ def product(x: jax.Array, y: jax.Array, turned_x: bool = False, turned_y: bool =
     n = x.ndim
     at_x = n - 2 if turned_x else n - 1
     at_y = y.ndim - 1 if turned_y else y.ndim - 2
+    # What one `dot_general` can do; the rest goes through `jnp.matmul`.
     plain = (
         x.dtype == y.dtype
         and jnp.issubdtype(x.dtype, jnp.inexact)

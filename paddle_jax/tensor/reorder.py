@@ -423,6 +423,7 @@ def view_as_real(input: Tensor) -> Tensor:
 
 
 def _at_least(inputs: Sequence[Any], grow: Callable[..., Any]) -> Tensor | list[Tensor]:
+    # One list of Tensors gives a list.
     if (
         len(inputs) == 1
         and isinstance(inputs[0], list | tuple)

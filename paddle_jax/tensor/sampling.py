@@ -417,6 +417,7 @@ def uniform_(
         paddle.Size([2])
     """
     _ready("uniform_", x)
+    # torch's names of the bounds; `from` is a keyword of Python.
     low = names.get("from", min)
     high = names.get("to", max)
     if not float(low) < float(high):

@@ -382,6 +382,7 @@ def scatter(
     """
     # torch's order of arguments: the axis comes first.
     if isinstance(index, int):
+        # torch's order of arguments: the axis comes first.
         dim = index
         index = updates
         src = src if overwrite is True else overwrite
@@ -567,6 +568,7 @@ def index_add(
     """
     # Both orders of arguments are in use.
     if isinstance(index, int):
+        # torch's order of arguments: the axis comes first.
         index, axis = axis, index
     axis = one_axis("index_add", axis, x.ndim, error=IndexError)
     check_index_dtype("index_add", index)

@@ -523,6 +523,7 @@ def kthvalue(
     """
     k = number("kthvalue", k, "k")
     axis = one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
+    # A number counts as an axis of length 1.
     length = x.shape[axis] if x.ndim else 1
     if not 1 <= k <= length:
         raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")

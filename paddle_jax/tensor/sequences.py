@@ -114,6 +114,7 @@ def arange(
         if dtype.kind not in "iu" or any(isinstance(b, float | np.floating) for b in bounds)
         else [int(b) for b in bounds]
     )
+    # Paddle cuts fractions off before it counts.
     if dtype.kind in "iu":
         start = int(start)
         end = int(end)
@@ -281,10 +282,12 @@ def _spaced(start: Any, stop: Any, num: int, dtype: np.dtype) -> np.ndarray:
     """Counts up from start in the first half and down from stop in the second, so that
     both ends are exact."""
     work = np.dtype(np.float64)
+    # Paddle cuts the fractions of bounds off for integers.
     if dtype.kind in "iub":
         start = int(start)
         stop = int(stop)
     at = np.arange(num)
+    # One point alone has no distance.
     step = (np.asarray(stop, work) - np.asarray(start, work)) / max(num - 1, 1)
     return np.where(at < (num + 1) // 2, start + step * at, stop - step * (num - 1 - at)).astype(dtype)
 

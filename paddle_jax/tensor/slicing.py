@@ -391,6 +391,7 @@ def unfold(x: jax.Array, axis: Axes, size: Any, step: Any, name: str | None = No
             f"unfold: size={size}, step={step} for an axis of length {length}; "
             "size is at most that and step > 0"
         )
+    # A number counts as one element.
     at = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)
     return jnp.moveaxis(jnp.take(x.reshape(x.shape or (1,)), at, axis=axis), axis + 1, -1)
 
@@ -695,4 +696,5 @@ def shard_index(input: Tensor, index_num: Any, nshards: Any, shard_id: Any, igno
         raise ValueError(
             f"shard_index: input: got values from {values.min()} to {values.max()}; use 0..{index_num - 1}"
         )
+    # Rounded up: the last shard may be smaller.
     return localize(input, -(-index_num // nshards), shard_id, ignore_value)

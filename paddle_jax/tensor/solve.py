@@ -537,6 +537,7 @@ def cond(x: jax.Array, p: Any = None, name: str | None = None) -> jax.Array:
     p = 2 if p is None else p
     if p not in MATRIX_ORDERS:
         raise ValueError(f"cond: p: got {p!r}; allowed are None and {', '.join(map(str, MATRIX_ORDERS))}")
+    # Singular values need no square matrix.
     matrices("cond", x, p not in (2, -2))
     if p in (2, -2):
         values = jnp.linalg.svd(x, compute_uv=False)

@@ -383,6 +383,7 @@ def nanmedian(
     if axis == ():
         raise ValueError("nanmedian: an empty list of axes; give at least one axis, or None for all")
     value, index = _median_of(x, all_axes("nanmedian", axis, x.ndim), keepdim, mode, True)
+    # A position exists along one axis alone.
     if mode == "min" and isinstance(axis, int):
         return (value, index)
     return value
@@ -427,6 +428,7 @@ def _quantile_of(
         broken = jnp.zeros_like(n, bool)
     else:
         broken = jnp.any(bad, -1)
+    # The NaN itself goes on as the result.
     nan = _pick(rows, jnp.argmax(bad, -1))
     rows = along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
     # In float64: places of long rows are exact.

@@ -115,6 +115,7 @@ def unique(
     x, axis, host = _rows("unique", x, axis)
     # along an axis NumPy compares records, ten times slower
     slices, along = (host[:, 0], None) if host.shape[1] == 1 else (host, 0)
+    # Each NaN counts as an element of its own.
     _, first, inverse, counts = np.unique(
         slices, return_index=True, return_inverse=True, return_counts=True, axis=along, equal_nan=False
     )
