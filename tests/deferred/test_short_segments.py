@@ -73,7 +73,12 @@ def once_meanwhile(monkeypatch):
     return install
 
 
-@pytest.mark.parametrize("read", [lambda x: x + 1, lambda x: (x + 1) * 1], ids=["one operation", "two"])
+LENGTHS = pytest.mark.parametrize(
+    "read", [lambda x: x + 1, lambda x: (x + 1) * 1], ids=["one operation", "two"]
+)
+
+
+@LENGTHS
 def test_what_a_finalizer_records_has_its_own_value(read, once_meanwhile):
     x = paddle.to_tensor([1.0, 2.0])
     for _ in range(3):
@@ -82,6 +87,20 @@ def test_what_a_finalizer_records_has_its_own_value(read, once_meanwhile):
     once_meanwhile(lambda: recorded.append(x * 5))
     assert read(x).tolist() == [2.0, 3.0]
     assert recorded[0].tolist() == [5.0, 10.0]
+
+
+@LENGTHS
+@pytest.mark.parametrize("reads_new", [False, True])
+def test_a_finalizer_may_run_the_segment(read, reads_new, once_meanwhile):
+    x = paddle.to_tensor([1.0, 2.0])
+    for _ in range(3):
+        read(x).numpy()
+    y = read(x)
+    found = []
+    once_meanwhile(lambda: found.append((x * 5 if reads_new else y).tolist()))
+    assert y.tolist() == [2.0, 3.0]
+    assert found == [[5.0, 10.0] if reads_new else [2.0, 3.0]]
+    assert (x * 2).sum().item() == 6.0
 
 
 def test_an_interrupted_read_can_be_repeated(once_meanwhile):

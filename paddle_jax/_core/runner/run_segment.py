@@ -88,12 +88,15 @@ def run_single_op(segment: Segment) -> bool:
     here: nothing is dropped before all results have their arrays, and what a finalizer records or computes
     meanwhile is independent of it.
     """
+    # Read first: a finalizer may run and close the segment meanwhile.
+    ops = segment.ops
+    leaves = segment.leaves
     device = _device_of(segment)
     if not _may_run_part(segment) or not may_interpret(device) or not repair_tracing():
         return False
-    signature, *positions = segment.ops[0]
+    signature, *positions = ops[0]
     with np.errstate(all="ignore"):
-        results = interpret(signature, _operands(positions, segment.leaves, {}, materialize))
+        results = interpret(signature, _operands(positions, leaves, {}, materialize))
     if results is None:
         return False
     _finish_part(segment, [results], device)
@@ -106,15 +109,18 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
     As in `run_single_op`, no garbage collection is held back. A small result of integers that needs only some
     of the operations is left to `run_integers_alone`.
     """
+    # Read first: a finalizer may run and close the segment meanwhile.
+    ops = segment.ops
+    leaves = segment.leaves
     device = _device_of(segment)
     if not _may_run_part(segment) or settings.min_repeats or not may_interpret(device):
         return False
-    plan = plan_of(segment)
+    plan = plan_of(ops, leaves)
     if plan is None or not repair_tracing():
         return False
     if is_small_integer(value.aval) and not plan.needs_all(value.position):
         return False
-    results = results_of(plan, segment.leaves)
+    results = results_of(plan, leaves)
     if results is None:
         return False
     _finish_part(segment, results, device)
@@ -123,12 +129,16 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
 
 def _finish_part(segment: Segment, results: Sequence[Any], device: Any) -> None:
     """Gives results of the first operations of a segment to their LazyArrays, and begins another segment."""
-    for value in segment.results:
+    ops = segment.ops
+    values = segment.results
+    if values is None:  # a finalizer has run the segment meanwhile
+        return
+    for value in values:
         i = value.position & OP_MASK
         # a finalizer may have recorded further operations meanwhile
         if value.array is None and i < len(results):
             if value.aval.nbytes >= _LARGE:
-                value.signature = segment.ops[i][0]
+                value.signature = ops[i][0]
             value.device = device
             value.array = select_result(results[i], value.position)
     log.segments += 1

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from paddle_jax._core.lazy.positions import OP_MASK, select_result
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, is_cheap, tier_state
+
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.lazy_array import LazyArray
 
 _MAX_PLANS = 512
 _MAX_SEEN = 4096
@@ -52,7 +56,7 @@ class ShortPlan:
         """Whether the result at a position depends on all operations."""
         return len(self.dependencies[position & OP_MASK]) == len(self.steps)
 
-    def run(self, leaves: list[Any]) -> list[Any]:
+    def run(self, leaves: Sequence[LazyArray]) -> list[Any]:
         """The results of all operations. The caller has NumPy's warnings off."""
         env: list[Any] = []
         for run, structured, positions in self.steps:
@@ -93,12 +97,15 @@ def clear() -> None:
 register_cache(clear)
 
 
-def plan_of(segment: Any) -> ShortPlan | None:
+def plan_of(ops: Sequence[tuple[Any, ...]], leaves: Sequence[LazyArray]) -> ShortPlan | None:
     """The plan of a segment; None if another way has to run it.
 
     That is so for its first run, where it may pay to compile it, and where an operand has no values to read.
+
+    Args:
+        ops: the recorded operations.
+        leaves: the leaves of the segment.
     """
-    ops = segment.ops
     if len(ops) > MOST_CHEAP_OPS:
         return None
     key = tuple(ops)
@@ -106,7 +113,7 @@ def plan_of(segment: Any) -> ShortPlan | None:
         plan = _Cache.plans[key]
     except KeyError:
         plan = _new_plan(key)
-    if plan is None or any(map(is_unread, segment.leaves)):
+    if plan is None or any(map(is_unread, leaves)):
         return None
     return plan
 
@@ -126,7 +133,7 @@ def _new_plan(key: tuple[Any, ...]) -> ShortPlan | None:
     return plan
 
 
-def results_of(plan: ShortPlan, leaves: list[Any]) -> list[Any] | None:
+def results_of(plan: ShortPlan, leaves: Sequence[LazyArray]) -> list[Any] | None:
     """The results of all operations; None if one of them fails, which the usual way then names."""
     try:
         with np.errstate(all="ignore"):
