@@ -176,18 +176,21 @@ def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
         axes = sorted(axis % ndim for axis in op.axis) or list(range(ndim))
         kept = [axis for axis in range(ndim) if axis not in axes]
         kind = op.out[0]
+        is_float = np.dtype(kind).kind == "f"
+        largest, nothing = (math.inf, math.nan) if is_float else (np.iinfo(kind).max, 0)
         rows = g.node("Transpose", [x], perm=[*kept, *axes]) if ndim else x
         shape = g.node("Gather", [g.node("Shape", [x]), g.ints(kept)])
         count = g.node("ReduceProd", [g.node("Gather", [g.node("Shape", [x]), g.ints(axes)])], keepdims=1)
         rows = g.node("Reshape", [rows, g.node("Concat", [shape, count], axis=0)], allowzero=1)
         rows = g.cast(rows, kind)
-        is_nan = g.node("IsNaN", [rows])
+        # One more at the end, as onnxruntime takes nothing from an axis without elements.
+        after = g.ints([0] * (2 * len(kept) + 1) + [1])
+        rows = g.node("Pad", [rows, after, g.number(largest, kind)])
+        # A whole number is never NaN, and never below itself.
+        is_nan = g.node("IsNaN", [rows]) if is_float else g.node("Less", [rows, rows])
         nans = g.node("ReduceSum", [g.cast(is_nan, "int64"), g.ints([-1])], keepdims=1)
         # NaN comes behind all numbers.
-        rows = g.node("Where", [is_nan, g.number(math.inf, kind), rows])
-        # One more at the end, as onnxruntime gathers nothing from an axis without elements.
-        after = g.ints([0] * (2 * len(kept) + 1) + [1])
-        rows = g.node("Pad", [rows, after, g.number(math.inf, kind)])
+        rows = g.node("Where", [is_nan, g.number(largest, kind), rows])
         ordered, places = g.node("TopK", [rows, g.node("Shape", [rows], start=-1)], 2, axis=-1, largest=0)
         number = g.node("Sub", [count, nans])
         zero, one, two = (g.ints([n]) for n in (0, 1, 2))
@@ -201,7 +204,7 @@ def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
         # One NaN is enough.
         if not ignores_nan:
             is_bad = g.node("Or", [is_bad, g.node("Less", [zero, nans])])
-        value = g.node("Where", [is_bad, g.number(math.nan, kind), value])
+        value = g.node("Where", [is_bad, g.number(nothing, kind), value])
         place = None
         if op.mode == "min":
             place = g.node("GatherElements", [places, low], axis=-1)

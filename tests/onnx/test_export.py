@@ -165,6 +165,12 @@ MOVED = [
     (lambda P, F, x: P.cummin((x * 2).astype("int64"), -1, "int32")[1], [None, None]),
     (lambda P, F, x: P.median(x, 1), [None, None, None]),
     (lambda P, F, x: P.median(x, -1, True, "min")[1], [None, None]),
+    (lambda P, F, x: P.median((x * 9).astype("int32"), 1, mode="min")[0], [None, None]),
+    (lambda P, F, x: P.nanmedian((x * 9).astype("int64"), [0, 1]), [None, None]),
+    (
+        lambda P, F, x: P.nanmedian(P.where(x > 0.8, x, P.full_like(x, math.nan)), 1, mode="min")[1],
+        [None, None],
+    ),
     (lambda P, F, x: P.nanmedian(P.where(x > 0.5, P.full_like(x, math.nan), x), [0, 2]), [None, None, None]),
     (lambda P, F, x: F.unfold(x, 2, 1, 1), [None, None, None, None]),
     (lambda P, F, x: F.fold(x, [3, 4], 2, 1, 0), [None, 4, 6]),
@@ -196,12 +202,19 @@ def test_running_values_of_few_elements(tmp_path, shape):
     x[1:3, 1:] = math.nan
 
     def running(x):
-        return ours.cumprod(x, 0), ours.cummax(x, 0)[0], ours.cummin(x, 1)[0], ours.median(x, 0)
+        extremes = ours.cummax(x, 0)[0], ours.cummin(x, 1)[0]
+        return ours.cumprod(x, 0), *extremes, ours.median(x, 0), ours.median(x, 0, mode="min")[1]
 
     ours.onnx.export(running, str(tmp_path / "m"), input_spec=[Spec([None, None])])
     middle = np.median(x, 0) if len(x) else np.full(shape[1], math.nan, "float32")
     extremes = np.maximum.accumulate(x, 0), np.minimum.accumulate(x, 1)
-    for got, want in zip(run(tmp_path / "m.onnx", x), (np.cumprod(x, 0), *extremes, middle), strict=True):
+    places = np.zeros(shape[1])
+    if len(x):  # of the first NaN, or of the lower of the two in the middle
+        is_nan = np.isnan(x)
+        lower = np.argsort(x, 0)[(len(x) - 1) // 2]
+        places = np.where(is_nan.any(0), is_nan.argmax(0), lower)
+    wanted = np.cumprod(x, 0), *extremes, middle, places
+    for got, want in zip(run(tmp_path / "m.onnx", x), wanted, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
