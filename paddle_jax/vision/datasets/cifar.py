@@ -29,11 +29,13 @@ def samples_in(path: str, flag: str, owner: str) -> Iterator[Any]:
     """(uint8 array [3072], label) of all samples in the files of an archive whose names contain `flag`, in
     the order of these names."""
     with tarfile.open(path) as archive:
+        # By name, so that the order does not depend on the archive.
         for member in sorted((m for m in archive if m.isfile() and flag in m.name), key=lambda m: m.name):
             content = archive.extractfile(member).read()
             batch = read(io.BytesIO(content), Budget(len(content)))
             # The files were written by Python 2, whose texts come as bytes.
             batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in batch.items()}
+            # CIFAR-100 has two kinds of labels; Paddle takes the fine ones.
             labels = batch.get("labels", batch.get("fine_labels"))
             if labels is None:
                 raise ValueError(f"{owner}: {member.name} in {path} has no labels")
@@ -114,6 +116,7 @@ class Cifar10(Dataset):
 
     def __getitem__(self, idx: int) -> tuple[Any, ...]:
         image, label = self.data[idx]
+        # Files store one channel after the other.
         image = image.reshape(3, 32, 32).transpose(1, 2, 0)
         image = np.ascontiguousarray(image, np.uint8)
         if self.backend == "pil":

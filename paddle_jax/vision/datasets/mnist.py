@@ -23,6 +23,7 @@ def read_idx(path: str, axes: Any) -> np.ndarray:
     # the first bytes of a gzip file
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
+    # Four bytes say what it is, and four the length of each axis.
     start = 4 + 4 * axes
     if len(content) < start:
         raise ValueError(
@@ -30,6 +31,7 @@ def read_idx(path: str, axes: Any) -> np.ndarray:
             f"{start} before its data"
         )
     shape = struct.unpack_from(f">{axes}I", content, 4)
+    # The product of damaged lengths may overflow as an integer.
     if len(content) - start < np.prod(shape, dtype=np.float64):
         raise ValueError(
             f"MNIST: {path} speaks of an array {list(shape)} but has only "

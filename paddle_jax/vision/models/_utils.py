@@ -35,6 +35,7 @@ def with_weights(model: Any, arch: str, pretrained: bool, model_urls: dict[str, 
             raise AssertionError(f"{arch}: pretrained: no weights are published for this model; pass False")
         path = get_weights_path_from_url(*model_urls[arch])
         missing, _ = model.set_state_dict(load(path))
+        # Where no name fits, the file belongs to another model.
         if len(missing) == len(model.state_dict()):
             raise ValueError(
                 f"{arch}: pretrained: {path} has no value for any parameter of this model; "
@@ -78,6 +79,7 @@ class IntermediateLayerGetter(nn.LayerDict):
             raise ValueError(
                 f"IntermediateLayerGetter: return_layers: got {unknown}; the sublayers are {list(children)}"
             )
+        # Layers behind the last one that is asked for do not run.
         last = max((list(children).index(name) for name in return_layers), default=len(children) - 1)
         super().__init__(dict(list(children.items())[: last + 1]))
         self.return_layers = return_layers.copy()
@@ -86,6 +88,7 @@ class IntermediateLayerGetter(nn.LayerDict):
         """{name: result} of the chosen sublayers."""
         found = {}
         for name, layer in self.items():
+            # Linear layers take vectors, so maps are flattened before the first one.
             first = next(iter(layer.sublayers()), layer)
             x = layer(x.flatten(1) if isinstance(first, nn.Linear) and x.ndim == 4 else x)
             if name in self.return_layers:

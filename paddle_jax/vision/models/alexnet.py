@@ -81,6 +81,7 @@ class AlexNet(nn.Layer):
     def __init__(self, num_classes: int = 1000) -> None:
         super().__init__()
         self.num_classes = num_classes
+        # The inputs of each convolution set the spread of its first weights.
         first, second, third, fourth, fifth = (
             1 / math.sqrt(n) for n in (3 * 121, 64 * 25, 192 * 9, 384 * 9, 256 * 9)
         )

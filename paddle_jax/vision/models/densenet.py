@@ -223,10 +223,12 @@ class DenseNet(nn.Layer):
         self.pool2d_max: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=1)
         self.dense_block_func_list: list[Any] = []
         self.transition_func_list: list[Any] = []
+        # Blocks count from 2, since the first convolution is number 1.
         for number, length in enumerate(blocks, 2):
             block = DenseBlock(channels, length, bn_size, growth, dropout, f"conv{number}")
             self.dense_block_func_list.append(self.add_sublayer(f"db_conv_{number}", block))
             channels += length * growth
+            # The last block has no transition.
             if number < 5:
                 transition = TransitionLayer(channels, channels // 2)
                 self.transition_func_list.append(self.add_sublayer(f"tr_conv{number}_blk", transition))

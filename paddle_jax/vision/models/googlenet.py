@@ -152,6 +152,7 @@ class GoogLeNet(nn.Layer):
         if num_classes > 0:
             self._drop = nn.Dropout(0.4, mode="downscale_in_infer")
             self._fc_out = nn.Linear(1024, num_classes, weight_attr=xavier(1024, 1))
+            # Two outputs from the middle help to train the lower layers.
             for number, channels in ((1, 512), (2, 528)):
                 setattr(self, f"_conv_o{number}", ConvLayer(channels, 128, 1))
                 setattr(self, f"_fc_o{number}", nn.Linear(1152, 1024, weight_attr=xavier(2048, 1)))
@@ -165,6 +166,7 @@ class GoogLeNet(nn.Layer):
         if self.num_classes <= 0:
             return x
         x = getattr(self, f"_fc_o{number}")(getattr(self, f"_conv_o{number}")(x).flatten(1))
+        # As in Paddle: only the first side has a ReLU here.
         return getattr(self, f"_out{number}")(
             getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x)
         )

@@ -23,6 +23,7 @@ def _chain(layer: Layer, name: str, channels: int, *steps: Any) -> None:
     """Adds convolutions name_1, name_2, ... that follow each other; a step is (channels, kernel) or
     (channels, kernel, stride, padding)."""
     for number, (width, kernel, *rest) in enumerate(steps, 1):
+        # Without them a step keeps the size: stride 1, and half the kernel as padding.
         stride, padding = rest or (
             1,
             tuple(k // 2 for k in kernel) if isinstance(kernel, tuple) else kernel // 2,

@@ -103,6 +103,7 @@ class MobileNetV2(nn.Layer):
         super().__init__()
         self.num_classes = num_classes
         self.with_pool = with_pool
+        # A narrow network keeps the width of the last layer.
         self.last_channel: int = _make_divisible(1280 * max(1.0, scale))
         shared = {"norm_layer": nn.BatchNorm2D, "activation_layer": nn.ReLU6}
         before = _make_divisible(32 * scale)

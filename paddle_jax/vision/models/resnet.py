@@ -127,6 +127,7 @@ class BottleneckBlock(nn.Layer):
     ) -> None:
         super().__init__()
         norm = norm_layer or nn.BatchNorm2D
+        # ResNeXt and wide networks have other widths inside a block.
         width = int(planes * base_width / 64) * groups
         self.conv1: nn.Conv2D = nn.Conv2D(inplanes, width, 1, bias_attr=False)
         self.bn1: BatchNorm2D | Layer = norm(width)
@@ -217,6 +218,7 @@ class ResNet(nn.Layer):
         self.relu: nn.ReLU = nn.ReLU()
         self.maxpool: nn.MaxPool2D = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):
+            # Each stage has twice the channels; the first keeps the size, which the pooling has halved.
             setattr(
                 self, f"layer{stage + 1}", self._make_layer(block, 64 << stage, blocks, 2 if stage else 1)
             )
@@ -235,12 +237,15 @@ class ResNet(nn.Layer):
     ) -> Layer:
         """One stage, for networks that build others from it. dilate: its convolutions get holes in
         place of a stride."""
+        # The first block keeps the holes of the stage before.
         before = self.dilation
         channels = planes * block.expansion
         downsample = None
         if dilate:
+            # Holes in place of steps: the map keeps its size.
             self.dilation = self.dilation * stride
             stride = 1
+        # The shortcut needs the shape of the result.
         if stride != 1 or self.inplanes != channels:
             downsample = nn.Sequential(
                 nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False),

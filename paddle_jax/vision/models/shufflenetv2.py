@@ -169,6 +169,7 @@ class ShuffleNetV2(nn.Layer):
         before = 24
         for stage, (repeats, channels) in enumerate(zip(_REPEATS, _CHANNELS[scale], strict=False), 2):
             for i in range(repeats):
+                # Only the first block of a stage halves the map.
                 if i:
                     block = InvertedResidual(channels, channels, 1, activation)
                 else:

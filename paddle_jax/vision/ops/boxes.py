@@ -135,6 +135,7 @@ def box_coder(
             f"(InvalidArgument) box_coder: target_box: got shape {list(target_box.shape)}; "
             "it must be " + ("[N, 4] to encode" if encode else "[N, M, 4] to decode")
         )
+    # Four numbers are attributes of the operation, a Tensor is an operand.
     factors = None if given else tuple(map(float, prior_box_var))
     return _coded(
         prior_box,

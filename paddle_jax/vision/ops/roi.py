@@ -228,6 +228,7 @@ def _windows(x: jax.Array) -> jax.Array:
     levels = [level]
     # Maxima of 1, 2, 4, ... lines, so that any range is two of them.
     while 2 * width <= x.shape[2]:
+        # Beyond the end the last line repeats, which changes no maximum.
         later = jnp.concatenate([level[:, width:], jnp.repeat(level[:, -1:], width, 1)], 1)
         level = jnp.maximum(level, later)
         width = 2 * width

@@ -131,6 +131,7 @@ def nms(
         return to_tensor(suppressed(corners, iou_threshold))
     values = host_value(scores, "nms")
     if category_idxs is None:
+        # `suppressed` takes the boxes from the best one on.
         order = descending(values)
         return to_tensor(order[suppressed(corners[order], iou_threshold)])
     if categories is None:
@@ -184,6 +185,7 @@ def _matrix_nms_image(
             continue
         # Weak boxes are left out before the overlaps are computed.
         chosen = np.flatnonzero(values > limits[0])
+        # A negative number means all.
         chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
         lowered = _decayed(values[chosen], boxes[chosen], extra, gaussian, sigma)
         found += [
@@ -271,6 +273,7 @@ def matrix_nms(
         for i, image in enumerate(images)
         for kind, value, number in image
     ]
+    # Boxes count over all images.
     numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
     out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))
     if return_rois_num:
@@ -317,6 +320,7 @@ def multiclass_nms(
         # Places count over all images.
         starts = range(0, values.shape[0] * values.shape[2], values.shape[2] or 1)
         images = [
+            # The default of `start` binds its value in this turn of the loop.
             (np.broadcast_to(b, (len(v), *b.shape)), v, lambda kind, box, start=i: start + box)
             for i, b, v in zip(starts, corners, values, strict=False)
         ]

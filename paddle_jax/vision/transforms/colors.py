@@ -25,6 +25,7 @@ def _check_input(
         if value < 0:
             raise ValueError(f"{name}: got {value}; a single number must not be negative")
         low = center - value
+        # A factor below 0 would invert the picture; a shift of the hue may be negative.
         value = [max(low, 0) if clip_first_on_zero else low, center + value]
     elif not (isinstance(value, list | tuple) and len(value) == 2):
         raise TypeError(f"{name}: got {value!r}; it must be a number or a pair of numbers")
@@ -158,6 +159,7 @@ class ColorJitter(BaseTransform):
         ):
             if value is not None:
                 steps.append(kind(value, self.keys))
+        # Paddle applies them in a random order.
         random.shuffle(steps)
         return Compose(steps)
 

@@ -237,6 +237,7 @@ def normalize(
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
     mean, std = (np.float32(np.array(v).reshape(shape)) for v in (mean, std))
     if to_rgb:
+        # BGR has the channels the other way round.
         img = img[..., ::-1]
     img = np.asarray(img)
     return ((img if img.dtype == np.float64 else img.astype(np.float32)) - mean) / std

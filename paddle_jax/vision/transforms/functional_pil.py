@@ -34,6 +34,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
     if pic.mode in _WIDE:
+        # Modes with more than 8 bits for a pixel keep their numbers.
         pixels = np.array(pic, _WIDE[pic.mode])
     else:
         if pic.mode == "1":
@@ -69,6 +70,7 @@ def pad(img: Any, padding: Size, fill: Any = 0, padding_mode: str = "constant") 
         if palette:
             image.putpalette(palette)
         return image
+    # Pillow itself pads with constants alone.
     pixels = np.asarray(img)
     widths = ((top, bottom), (left, right)) + ((0, 0),) * (pixels.ndim - 2)
     image = pillow().fromarray(np.pad(pixels, widths, mode=padding_mode))

@@ -103,6 +103,7 @@ def _sampled(img: Tensor, grid: np.ndarray, mode: str, fill: Any, data_format: s
         else:
             y = y * inside + (1.0 - inside) * color
     if not _is_float(img):
+        # The conversion to integers would cut the fraction off.
         y = y.round().astype(img.dtype)
     if last:
         y = y.transpose([0, 2, 3, 1])
@@ -332,6 +333,7 @@ def _hsv_to_rgb(img: Tensor) -> Tensor:
     colors = []
     for start in (1, 3, 5):  # the sixth over which t of red, green and blue rises
         away = (sixth - start) % 6
+        # After its rise t stays at 1 for two sixths, falls in one, and stays at 0 for two.
         share = where(away == 0, rising, where(away == 3, 1.0 - rising, (away < 3).astype(img.dtype)))
         colors.append((value * (1.0 - saturation * share)).clip(0.0, 1.0))
     return stack(colors, -3)
@@ -348,6 +350,7 @@ def adjust_hue(img: Tensor, hue_factor: float) -> Tensor:
     x = img if _is_float(img) else img.astype("float32") / 255.0
     hue, saturation, value = split(_rgb_to_hsv(x), 3, -3)
     hue = hue + hue_factor
+    # On a circle only the fraction counts.
     y = _hsv_to_rgb(concat([hue - hue.floor(), saturation, value], -3))
     if _is_float(img):
         return y

@@ -42,12 +42,14 @@ def scaled(img: Tensor, mean: Any, std: Any, shape: Sequence[int]) -> Tensor | N
     except (TypeError, ValueError):  # the operations say what is wrong
         return None
     made = empty_aligned(array.shape, array.dtype)
+    # Divisions by zero pass without a warning, as in a compiled operation.
     with np.errstate(all="ignore"):
         return wrap(from_numpy(np.divide(np.subtract(array, mean, out=made), std, out=made)))
 
 
 def _at_hand(img: Tensor) -> np.ndarray | None:
     """The elements of a Tensor if the host has them and no gradient is wanted; else None."""
+    # Traces, autocast and gradients need the operations themselves.
     if not local.ctx.frame.has_value(img) or local.ctx.amp is not None or not untracked(img):
         return None
     raw = held_value(img)

@@ -109,6 +109,7 @@ class RandomAffine(BaseTransform):
         shear = (0.0, 0.0)
         if translate is not None:
             reach = [part * size for part, size in zip(translate, img_size, strict=True)]
+            # Moves are whole pixels.
             moves = tuple(int(random.uniform(-r, r)) for r in reach)
         if scale_ranges is not None:
             scale = random.uniform(*scale_ranges)
@@ -216,6 +217,7 @@ class RandomPerspective(BaseTransform):
         across = int(distortion_scale * (width // 2))
         down = int(distortion_scale * (height // 2))
         ends = []
+        # Upper left, upper right, lower right, lower left.
         for right, bottom in ((False, False), (True, False), (True, True), (False, True)):
             if right:
                 x = random.uniform(width - across - 1, width)
