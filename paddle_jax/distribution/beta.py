@@ -54,6 +54,7 @@ class Beta(ExponentialFamily):
         """The logarithm of the density of a Tensor in (0, 1)."""
         if not isinstance(value, Tensor):
             raise ArgumentError(f"Beta: value: got {type(value).__name__}; give a Tensor")
+        # `log1p` keeps the digits of values near 0.
         return (
             (self.alpha - 1) * value.log()
             + (self.beta - 1) * (-value).log1p()

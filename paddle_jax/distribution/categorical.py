@@ -101,8 +101,10 @@ class Categorical(Distribution):
                 f"Categorical: value: got dtype {numpy_dtype(value).name}; it must be an integer dtype"
             )
         self._need_classes()
+        # One distribution: values of any shape are looked up in it.
         if probs.ndim == 1:
             return probs.gather(value.reshape([-1])).reshape(value.shape)
+        # One list of values serves all distributions of the batch.
         if value.ndim == 1:
             return probs.take_along_axis(
                 value.reshape([1] * (probs.ndim - 1) + [-1]).expand([*probs.shape[:-1], value.shape[0]]), -1

@@ -41,4 +41,5 @@ class Chi2(Gamma):
         else:
             # Degrees of freedom may be integers, and the gamma distribution has floats.
             half = self.df.astype(get_default_dtype()) / 2
+        # It is the gamma distribution with half the degrees of freedom and the rate 1/2.
         super().__init__(half, full_like(half, 0.5))

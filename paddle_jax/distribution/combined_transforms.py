@@ -76,6 +76,7 @@ class ChainTransform(Transform):
             return variable.real
         first = self.transforms[0]._domain
         rank = self.transforms[-1]._codomain.event_rank
+        # From the last one back: the axes that a value needs for all of them.
         for transform in reversed(self.transforms):
             rank = max(
                 rank + transform._domain.event_rank - transform._codomain.event_rank,
@@ -91,6 +92,7 @@ class ChainTransform(Transform):
             return variable.real
         last = self.transforms[-1]._codomain
         rank = self.transforms[0]._domain.event_rank
+        # From the first one on: the axes that a result has after all of them.
         for transform in self.transforms:
             rank = max(
                 rank + transform._codomain.event_rank - transform._domain.event_rank,
@@ -222,6 +224,7 @@ class StackTransform(Transform):
             for t, part in zip(self._transforms, value.unbind(axis), strict=True)
         ]
         return stack(
+            # A slope that is one number for all needs the shape of the others in the stack.
             [made.expand_as(part) if like and t._domain.event_rank == 0 else made for t, part, made in parts],
             axis,
         )

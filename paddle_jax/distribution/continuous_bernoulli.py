@@ -56,6 +56,7 @@ class ContinuousBernoulli(Distribution):
     def _cases(self) -> tuple[Tensor, Tensor, Tensor]:
         """(whether probs is away from 1/2, probs with 1/4 in place of what is near, distance of what
         is near from 1/2)."""
+        # Near 1/2 the formulas divide by zero, so another one is used there.
         away = (self.probs <= self.lims[0]).logical_or(self.probs > self.lims[1])
         return (
             away,
@@ -118,6 +119,7 @@ class ContinuousBernoulli(Distribution):
         value = self._as_value(value)
         away, p, _ = self._cases()
         exact = (p.pow(value) * (1 - p).pow(1 - value) + p - 1) / (2 * p - 1)
+        # At 1/2 the distribution is uniform, and its cdf the value itself.
         inside = where(away.expand_as(exact), exact, value.expand_as(exact))
         low = where(value.expand_as(inside) <= 0, zeros_like(inside), inside)
         return where(value.expand_as(inside) >= 1, ones_like(inside), low)

@@ -107,6 +107,7 @@ class LKJCholesky(Distribution):
         rest = self.dim - 1
         eta = self.concentration
         order = to_tensor(np.arange(rest - 1, -1, -1), dtype=self.dtype) + 2 * (eta.unsqueeze(-1) - 1)
+        # The density is a product of powers of the diagonal.
         unnormalised = (order * value.diagonal(0, -2, -1)[..., 1:].log()).sum(-1)
         half = eta + rest / 2
         if rest > 1:

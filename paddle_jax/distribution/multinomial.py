@@ -75,6 +75,7 @@ class Multinomial(Distribution):
     def entropy(self) -> Tensor:
         """The entropy of shape batch_shape: each count is binomial, so the means of log(count!) are sums
         over 0..total_count."""
+        # All possible counts, along an axis before those of the batch.
         n = self.total_count
         p = self.probs
         k = arange(0, n + 1, dtype=p.dtype).reshape([-1] + [1] * p.ndim)

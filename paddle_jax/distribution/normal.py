@@ -99,6 +99,7 @@ class Normal(Distribution):
         """The logarithm of the density of a Tensor that broadcasts with the batch."""
         value = self._check_values_dtype_in_probs(self.loc, value)
         if self._complex_gaussian:
+            # In the complex plane each part has half of the variance.
             away = (value - self.loc).abs() / self.scale
             return (-away.pow(2) - self.scale.log() * 2 - math.log(math.pi)).astype(self.loc.dtype)
         away = (value - self.loc) / self.scale

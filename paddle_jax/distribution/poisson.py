@@ -73,6 +73,7 @@ class Poisson(Distribution):
         k = arange(0, _TERMS, dtype=self.dtype).reshape([-1] + [1] * rate.ndim)
         log_mass = self._log_mass(k, rate)
         inverse = 1 / where(small, zeros_like(self.rate) + _LARGE, self.rate)
+        # The series of the entropy in powers of 1 / rate.
         series = -inverse * (1 / 12 + inverse * (1 / 24 + inverse * 19 / 360))
         return where(
             small,
@@ -106,5 +107,6 @@ class Poisson(Distribution):
             )
         p = self.rate
         q = other.rate
+        # A rate of 0 gives 0 times a finite logarithm.
         tiny = finfo(self.dtype).tiny
         return p * (p.clip(min=tiny).log() - q.clip(min=tiny).log()) - p + q

@@ -37,6 +37,7 @@ class StudentT(Distribution):
 
     def __init__(self, df: TensorLike, loc: TensorLike, scale: TensorLike, name: str | None = None) -> None:
         self.name: str = name or "StudentT"
+        # The first Tensor decides the dtype.
         dtype = next((a.dtype for a in (df, loc, scale) if isinstance(a, Tensor)), None)
         made = as_tensors(
             *(a if isinstance(a, (float, Tensor)) else self._to_tensor(a)[0] for a in (df, loc, scale))

@@ -56,6 +56,7 @@ class Uniform(Distribution):
         """
         low, high = repeated(sizes(self, shape), self.low, self.high)
         if seed:
+            # A seed of its own leaves the generator alone.
             share = uniform(list(low.shape), low.dtype, seed=seed)
         else:
             share = draw_uniform_like(low)
