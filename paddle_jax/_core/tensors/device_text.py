@@ -39,6 +39,7 @@ class Device(str):
         if isinstance(type, Place):
             type = _text_of_place(type)
         if isinstance(type, int) and not isinstance(type, bool):
+            # A number alone names an accelerator, as in torch.
             if index is None:
                 index = type
             type = "cuda"

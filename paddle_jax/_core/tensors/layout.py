@@ -66,6 +66,7 @@ def kept_in_layout(tensor: Tensor, raw: Any) -> Any:
         return raw
     if raw.shape != tensor._raw.shape or not lies_on_mesh(tensor._raw):
         return raw
+    # A pending value has a layout once it is computed.
     to_array(tensor._raw)
     array = to_array(raw)
     layout = layout_of(tensor)
@@ -77,6 +78,7 @@ def kept_in_layout(tensor: Tensor, raw: Any) -> Any:
 def copy_layout(made: Tensor, tensor: Tensor) -> Tensor:
     """A new Tensor that was made like another one, in its layout."""
     requested = getattr(tensor, "_dist", None)
+    # A new Tensor has whole values, no partial sums.
     if requested is not None and not requested.partials():
         made._dist = requested
     if MultiDevice.in_use:

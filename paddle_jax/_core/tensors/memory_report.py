@@ -102,6 +102,7 @@ def live_tensors(most: int = 20) -> LiveTensors:
         True
     """
     tensors = _tensors_with_memory()
+    # What a Tensor holds does not count again as kept by the tape.
     owned = {id(t._raw) for t in tensors}
     members_by_key: dict[tuple[Any, ...], list[Tensor]] = {}
     for tensor in tensors:
@@ -113,6 +114,7 @@ def live_tensors(most: int = 20) -> LiveTensors:
         group = LiveGroup()
         group.shape, group.dtype, group.op, group.where = key
         group.count = len(members)
+        # Tensors may share an array, which counts once.
         group.nbytes = _bytes({id(t._raw): t._raw for t in members}.values())
         group.kept = _bytes(_history(members, owned))
         report.append(group)
@@ -166,6 +168,7 @@ def _operation_of(tensor: Tensor) -> str:
 def _line_of(tensor: Tensor) -> str:
     """The line that a Tensor comes from, or "?"."""
     for frame in _allocation_frames(tensor):
+        # Lines of this package, and of code made from text, say nothing to the user.
         is_engine = any(part in frame.filename for part in _ENGINE_FILES)
         if not (frame.filename.startswith("<") or is_engine):
             return line_name(frame.filename, frame.lineno)

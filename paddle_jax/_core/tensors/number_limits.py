@@ -36,12 +36,14 @@ class finfo:
         d = dtypes.convert(dtype or type or dtypes.float64)
         if not (d.is_floating or d.is_complex):
             raise ValueError(f"finfo: dtype: got {d}; it must be a floating or complex dtype")
+        # A complex dtype has the limits of its parts.
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(d, d)
         info = ml_dtypes.finfo(real.np)
         self.min: float = float(info.min)
         self.max: float = float(info.max)
         self.eps: float = float(info.eps)
         self.resolution: float = 1.0
+        # Paddle gives 1.0 for dtypes of 8 bits.
         if info.bits > 8:
             self.resolution = 10.0**-info.precision
         self.smallest_normal: float = float(info.smallest_normal)

@@ -253,6 +253,7 @@ def of(value: Any) -> Place:
 
 def elsewhere(value: Any) -> Place | None:
     """The Place of an array that is on one device, but not where new arrays are put; else None."""
+    # Nearly always: no Tensor was ever put elsewhere.
     if not MultiDevice.placed:
         return None
     if type(value) is LazyArray:
@@ -337,6 +338,7 @@ def jax_device(place: Place) -> Any:
         numbers = ", ".join(str(of_device(each)._index) for each in devices)
         raise ValueError(f"device: got {place}; this process has the numbers {numbers}; choose one of them")
     if not _is_default(device):
+        # From now on Tensors may be on different devices.
         MultiDevice.placed = True
     return device
 
@@ -393,6 +395,7 @@ def _device_numbered(devices: Sequence[Any], index: int) -> Any:
 
     Of several processes on a machine each may have one device, with its number on the machine.
     """
+    # Accelerators have the numbers of the host, also where a process sees a part of them.
     for device in devices:
         if device.platform != "cpu" and device.local_hardware_id == index:
             return device

@@ -148,6 +148,7 @@ def _item(v: Any) -> str:
         return str(v)
     if _options.sci_mode:
         return f"{v:.{_options.precision}e}"
+    # Whole numbers end in a point, as in Paddle.
     if np.ceil(v) == v:
         return f"{v:.0f}."
     return f"{v:.{_options.precision}f}"
@@ -167,6 +168,7 @@ def _axis(array: np.ndarray, indent: int, shortened: bool, width: int, signed: b
     length = array.shape[0]
     indices: list[int | None] = [*range(length)]
     if shortened and length > 2 * edge:
+        # None stands for what is left out.
         indices = [*range(edge), None, *range(length - edge, length)]
     if array.ndim == 1:
         items = ["..." if i is None else _padded(array[i], width, signed) for i in indices]

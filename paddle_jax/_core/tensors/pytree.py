@@ -225,7 +225,9 @@ def _are_equal_settings(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     if one.keys() != other.keys():
         return False
     for name, value in one.items():
+        # Each layer has a name of its own.
         if value is other[name] or name == "_full_name":
+            # Objects of users may refuse to compare, and arrays have no single answer.
             continue
         try:
             equal = type(value) is type(other[name]) and bool(value == other[name])
@@ -253,6 +255,7 @@ def _flatten_layer_with_keys(layer: Any) -> tuple[list[tuple[Any, Tensor]], _Tre
 
 
 def _unflatten_layer(structure: _TreeStructure, children: Iterable[Any]) -> Any:
+    # Without `__init__`, which would draw new parameters; all of them first, as settings refer to them.
     layers = [object.__new__(state.cls) for state in structure.layers]
     tensors = tuple(children)
 

@@ -47,12 +47,14 @@ class Generator:
 
     def manual_seed(self, seed: int) -> Generator:
         """Sets the seed, an integer in 0..2**64 - 1, and restarts the sequence; returns the generator."""
+        # Not for the first seed, that of the constructor.
         if "_words" in self.__dict__:
             local.ctx.frame.on_reseed(self)
         number = int(seed)
         if not 0 <= number < 2**64:
             raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
         self._seed = number
+        # A key of JAX is two words of 32 bits.
         self._words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
         self._offset = 0
         return self

@@ -95,10 +95,12 @@ class Tensor:
         if data is None:
             data = value
         if type(data) is int:
+            # `Tensor(2, 3)` names lengths.
             data = np.zeros((data, *rest), dtypes.default().np)
         elif rest and not isinstance(rest[0], places.Place | None):
             dtype = rest[0]
         else:
+            # What is not given by position keeps its keyword.
             ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
             place, persistable, zero_copy, name, stop_gradient = ordered
         np_dtype = None if dtype is None else dtypes.convert(dtype).np
@@ -299,6 +301,7 @@ class Tensor:
                 f"(InvalidArgument) item: index {args} is out of range for shape "
                 f"{list(array.shape)}; use 0..length - 1"
             )
+        # A number takes the index 0 as well, which NumPy refuses.
         return array.item(*(index if array.ndim else ()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -654,6 +657,7 @@ def _unpickle(
     cls: Any, array: Any, stop_gradient: bool, persistable: bool, name: str | None, attributes: dict[Any, Any]
 ) -> Tensor:
     """A Tensor from a pickle."""
+    # The two classes are written by name, so that a pickle does not depend on their module.
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
     init_tensor(t, persistent_from_numpy(np.array(array)), stop_gradient)

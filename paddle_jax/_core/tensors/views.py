@@ -162,12 +162,14 @@ def register_view(
     """
     parent = base._alias
     if parent is None or parent.base is not None and parent.base() is None and parent.living_base() is None:
+        # All Tensors above are gone, so a new family starts here.
         parent = base._alias = Alias(None, None, (), None, Family(_ref(base)), [0])
     if kernel is not None and kernel.view.copies and not parent.is_dense():
         return
     family = parent.family
     view._alias = _new(Alias, (_ref(base), kernel, rest, parent, family, [base._version]))
     family.refs.append(_ref(view))
+    # Dead references are removed now and then, not at each view.
     if len(family.refs) > family.limit:
         family.living()
 
@@ -231,6 +233,7 @@ def _update_views(members: list[Tensor], old_versions: dict[int, int]) -> None:
             base = view._alias.living_base()
         if base is None or id(base.tensor) not in old_versions:
             continue
+        # Such a view was not current before, so the change is not for it.
         if base.alias.version[0] not in (old_versions[id(base.tensor)], base.tensor._version):
             continue
         value = read(base.tensor)
