@@ -34,6 +34,7 @@ class MisfitError(ValueError, TypeError, IndexError):
 
 def translate_call_error(op: Any, error: BaseException, given: dict[str, Any]) -> BaseException:
     """The exception to raise for one that came up in a call of an operation. given: its arguments by name."""
+    # Errors of a trace pass: the code that traces handles them.
     if isinstance(error, TRACING) and not isinstance(error, TracedValueError):
         return error
     if isinstance(error, AttributeError) and error.name is not None:
@@ -54,6 +55,7 @@ def translate_call_error(op: Any, error: BaseException, given: dict[str, Any]) -
     if isinstance(error, ARGUMENT_ERRORS):
         with_kind(op.name, error)
     if error.args and isinstance(error.args[0], str):
+        # The user wrote None, not the name of its type.
         error.args = (error.args[0].replace("NoneType", "None"), *error.args[1:])
     return error
 
@@ -126,6 +128,7 @@ def _native(error: BaseException) -> bool:
     """Whether Python or a library below raised an exception in code of this package, rather than the
     package by itself."""
     frame = error.__traceback__
+    # Errors of the runtime, such as no memory, are no mistakes of the call.
     refused = isinstance(error, MemoryError | RuntimeError) and not str(error).startswith("INVALID_ARGUMENT")
     if refused or frame is None:
         return False
@@ -136,6 +139,7 @@ def _native(error: BaseException) -> bool:
     package = package_of(frame.tb_frame.f_globals)
     if package not in OURS:
         return package in ARRAYS
+    # A `raise` of ours has its own message; any other instruction failed by accident.
     return frame.tb_frame.f_code.co_code[frame.tb_lasti] not in _RAISES or bool(JAX_WORDS.search(str(error)))
 
 

@@ -36,6 +36,7 @@ def typed_key(value: Any) -> Any:
     if isinstance(value, tuple):
         return ("t", *map(typed_key, value))
     if isinstance(value, float | complex | bool):
+        # The text tells 0.0 from -0.0, which are equal.
         return (type(value), value, str(value))
     return value
 

@@ -84,6 +84,7 @@ def register_op(
             body = _on_host(fn, names, _pure(shapes))
         if gradient is not None:
             body = _taught(body, names, _pure(gradient))
+        # A function of the host has no gradient but the one that is given.
         stops = nondiff or (shapes is not None and gradient is None)
         return op(tensors, alias=alias, inplace=inplace, method=method, nondiff=stops, register=False)(body)
 
@@ -159,6 +160,7 @@ def _taught(fn: Callable[..., Any], names: list[str], gradient: Callable[..., An
         def pull(kept: tuple[Any, ...], cotangents: Any) -> tuple[Any, ...]:
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
+            # A single operand may have its gradient without a list around it.
             if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list)):
                 found = list(found)
             else:

@@ -84,6 +84,7 @@ def _straight(thing: Any, seen: set[Any]) -> bool:
     if isinstance(thing, ft.partial):
         return all(_straight(each, seen) for each in (thing.func, *thing.args, *thing.keywords.values()))
     if isinstance(getattr(thing, "fun", None), types.FunctionType) and type(thing).__name__ == "custom_jvp":
+        # A function with a rule of its own is as straight as its body.
         thing = thing.fun
     if not isinstance(thing, types.FunctionType) or not _of_package(thing.__module__):
         return _is_known(thing)
@@ -123,6 +124,7 @@ def _written(method: Any) -> bool:
 
 def _code(code: types.CodeType, names: dict[str, Any], seen: set[Any]) -> bool:
     """Whether all names in a code object are known, or functions of the package of which the same is true."""
+    # Code objects list globals and attributes together; only the bytecode tells them apart.
     loaded = {code.co_names[i] for i in _globals(code.co_code)}
     modules = [
         names[n]
@@ -131,6 +133,7 @@ def _code(code: types.CodeType, names: dict[str, Any], seen: set[Any]) -> bool:
     ]
     if not all(_straight(names[n], seen) if n in names else hasattr(builtins, n) for n in loaded):
         return False
+    # An attribute may be a function of one of our modules.
     for name in code.co_names:
         if name not in loaded and name not in _KNOWN:
             own = [vars(module)[name] for module in modules if name in vars(module)]
@@ -142,11 +145,14 @@ def _code(code: types.CodeType, names: dict[str, Any], seen: set[Any]) -> bool:
 def _globals(code: bytes) -> Iterator[int]:
     """The positions of the names that bytecode loads as globals; a tenth of what `dis` takes."""
     high = 0
+    # An instruction has two bytes.
     for at in range(0, len(code), 2):
         if code[at] == _EXTENDED:
+            # The upper bytes of a long number come first.
             high = (high | code[at + 1]) << 8
             continue
         if code[at] == _GLOBAL:
+            # The lowest bit says whether a call follows.
             yield (high | code[at + 1]) >> 1
         high = 0
 

@@ -67,6 +67,7 @@ def _signature(op: Op, is_plain: bool) -> tuple[list[str], dict[str, Any]]:
     for parameter in op.params:
         name = parameter.name
         if parameter.kind is _KEYWORD_ONLY and not has_star:
+            # `*_more` takes the arguments that are too many, for a message of ours.
             head.append("*" if is_plain else "*_more")
             has_star = True
         if parameter.kind is _VAR_POSITIONAL:
@@ -195,6 +196,7 @@ def _run_lines(op: Op, optional: list[str]) -> list[str]:
     """Lines that run the kernel `_k`. optional: names of the operands that may be None."""
     names = _tuple(op.tensors)
     short_call = None
+    # Calls with up to three operands need no tuple.
     if len(op.tensors) <= 3:
         short_call = f"_run{len(op.tensors)}(_k, {', '.join(op.tensors)})"
     if not optional:

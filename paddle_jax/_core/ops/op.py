@@ -184,6 +184,7 @@ class Op:
         """
         flat, layout = self._flatten(operands)
         kernel, operands = self.prepared(flat, layout, attrs)
+        # With numbers as operands the call has no fixed kernel to remember.
         if len(operands) > len(flat):
             return run(kernel, operands)
         found = key() if all(type(a) in PLAIN_TYPES for a in attrs) else with_ints(key())
@@ -221,6 +222,7 @@ class Op:
                 raise ArgumentError(
                     f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is missing"
                 )
+            # Attributes that change in each call would fill the memory.
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
             kernel = self.kernels[key] = Kernel(
@@ -418,6 +420,7 @@ def scalar(value: Any, dtype: np.dtype) -> Tensor:
     again and again."""
     if is_length(value):
         return local.ctx.frame.tensor_of(value, dtype)
+    # 0.0 and -0.0 would be the same key.
     return _cached_scalar(
         type(value), value, str(value) if value == 0 else "", dtype, local.ctx.segment is not None
     )
@@ -652,6 +655,7 @@ def _aliased(operation: Op, values: dict[str, Any], extra: dict[str, Any], out: 
         target = operation.alias.get(name)
         if isinstance(target, tuple):
             target, implied = target
+            # A name may imply values of others, unless they are given.
             values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
         if target is None and name in operation.refuses:
             raise ArgumentError(
