@@ -143,6 +143,7 @@ class BlockedCalls:
         free: dict[np.dtype, list[int]] = {}
         for n, call in enumerate(group):
             operands = tuple(place_of[slot] for slot in call.ins)
+            # An operand may occur twice.
             for slot in set(call.ins):
                 # A ufunc may write its result over an operand.
                 if last_read[slot] == n and place_of[slot] >= first_buffer:
@@ -164,6 +165,7 @@ class BlockedCalls:
         size = results[0].size
         for start in range(0, size, _BLOCK):
             end = min(start + _BLOCK, size)
+            # An operand of one element is read whole.
             places = [x[start:end] if x.ndim else x for x in arrays]
             places += [x[: end - start] for x in buffers]
             for ufunc, ins, out in self.steps:

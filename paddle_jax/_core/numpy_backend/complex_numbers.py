@@ -56,6 +56,7 @@ def complex_function(name: str, ufunc: Any, dtype: np.dtype) -> Any:
     cut = name in CUT
 
     def function(x: np.ndarray) -> Any:
+        # Twice the precision, rounded once at the end.
         x = x.astype(np.complex128, copy=False)
         return ufunc(x + 0 if cut else x).astype(dtype, copy=False)  # -0.0 + 0 is 0.0
 

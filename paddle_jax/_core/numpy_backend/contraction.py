@@ -45,6 +45,7 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     shape = outs[0].shape
     dtype = outs[0].dtype
     inner = compute_dtype(dtype)
+    # An operand that is wider than the result is not rounded first.
     for operand in ins[:2]:
         if dtype.kind in "fVc":
             inner = np.result_type(inner, compute_dtype(operand.dtype))
@@ -57,6 +58,7 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     a_shape = (*batch, math.prod(a[k] for k in left_free), depth)
     b_shape = (*batch, depth, math.prod(b[k] for k in right_free))
     same = all(x.dtype == inner for x in ins[:2]) and dtype == inner
+    # The usual case, two matrices of one dtype, needs no copies.
     if same and len(a) == len(b) == 2 and not batch and len(left) == 1:
         a_turned = left[0] == 0
         b_turned = right[0] == 1

@@ -15,6 +15,7 @@ def _convert(params: Params, ins: Avals, outs: Avals) -> Run:
     target = outs[0].dtype
     if source == target:
         return lambda x: x
+    # XLA takes the real part.
     if source.kind == "c" and target.kind != "c":
         inner = _conversion(np.dtype(f"f{source.itemsize // 2}"), target)
         return lambda x: inner(x.real)
@@ -33,6 +34,7 @@ def _saturating(source: Any, target: Any) -> Any:
     """Float to integer: the fraction is dropped, what does not fit becomes the nearest
     limit, NaN becomes 0."""
     info, low = np.iinfo(target), is_low(source)
+    # The first number above the range, since the largest integer may be no float.
     above = 2.0 ** (info.bits - (target.kind == "i"))
     below = -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0
 
@@ -41,6 +43,7 @@ def _saturating(source: Any, target: Any) -> Any:
         if low:
             x = x.astype(np.float32)
         inside = (x < above) & (x >= below)
+        # Nearly always all numbers fit.
         if inside.all():
             return x.astype(target)
         y = np.where(inside, x, x.dtype.type(0)).astype(target)
@@ -66,6 +69,7 @@ def _reduce_precision(params: Params, ins: Avals, outs: Avals) -> Run:
     exponent = params["exponent_bits"]
     mantissa = params["mantissa_bits"]
     info = np.finfo(dtype) if dtype.kind == "f" else None
+    # The dtype has no more bits than are asked for.
     if info is not None and exponent >= info.nexp and mantissa >= info.nmant:
         return lambda x: x
     return _rounded_to(dtype, exponent, mantissa)
@@ -95,6 +99,7 @@ def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
             odd = (b >> bits.type(drop)) & one
             half = bits.type((1 << (drop - 1)) - 1)  # with `odd` a tie goes to the even neighbour
             dropped_bits = bits.type((1 << drop) - 1)
+            # Rounding may carry into the exponent, as it should.
             b = (b + (half + odd)) & ~dropped_bits
         size = b & infinity
         if exponent_bits < info.nexp:

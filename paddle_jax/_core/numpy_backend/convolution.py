@@ -30,6 +30,7 @@ def _convolution(params: Params, ins: Avals, outs: Avals) -> Run:
     padding = params["padding"]
     spread = params["lhs_dilation"]
     dilation = params["rhs_dilation"]
+    # The inverse permutation: from [n, c, ...] to the order of the result.
     back = np.argsort(dims.out_spec)
     out = tuple(outs[0].shape[k] for k in dims.out_spec)
     batch_groups = params["batch_group_count"]
@@ -151,6 +152,7 @@ class _Taps:
         self.image = n, groups, i
         self.result = n, groups, o // groups
         self.weight = groups, o // groups, i
+        # Depthwise: one channel in and one out for each group.
         self.is_elementwise = i == 1 == o // groups
         if c * self.elements * math.prod(plan.out) * self.compute_dtype.itemsize > _LARGEST:
             raise Refusal(
@@ -279,6 +281,7 @@ def _kernel(params: Params, ins: Avals, outs: Avals) -> Run:
         rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
         return taps.finish(matmul(rows, columns.swapaxes(1, 2)))
 
+    # One channel needs no product of matrices.
     if channels == 1:
         return by_elements
     return by_windows

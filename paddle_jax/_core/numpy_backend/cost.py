@@ -95,6 +95,7 @@ def cost(name: str, params: Params, ins: Avals, outs: Avals, run: Run) -> float:
     """Estimated seconds of one equation in NumPy; of one trip for a loop of unknown length."""
     inner = getattr(run, "inner", None)
     if inner is not None:
+        # A loop costs its body for each trip, a choice its dearest branch.
         trips = getattr(run, "trips", 1)
         return STEP * (1 + trips) + trips * (
             max(p.cost for p in inner) if name == "cond" else sum(p.cost for p in inner)

@@ -111,6 +111,7 @@ def _schur(params: Params, ins: Avals, outs: Avals) -> Run:
         return None
 
     def decompose(a: np.ndarray) -> Any:
+        # A call with lwork -1 only asks for the size of the working memory.
         size = int(gees(nothing, a, lwork=-1)[-2][0].real)
         t, *_, v, _, info = gees(nothing, a, compute_v=wanted, lwork=size)
         if info == 0:

@@ -242,6 +242,7 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
     one = np.ones((), compute_dtype(outs[0].dtype))
 
     def power(x: np.ndarray) -> Any:
+        # By squares: as many products as the exponent has bits.
         product = None
         n = abs(y)
         while n:
@@ -296,9 +297,11 @@ def _blend(dtype: np.dtype) -> Any:
     bits = np.dtype(f"i{dtype.itemsize}")
 
     def blend(which: Any, no: Any, yes: Any) -> Any:
+        # All bits are set where it is true.
         mask = np.negative(which.view(np.int8)).astype(bits)
         no = no.view(bits)
         yes = yes.view(bits)
+        # no ^ ((no ^ yes) & mask) is `yes` where the mask is set.
         chosen = no ^ yes
         chosen &= mask
         chosen ^= no
@@ -319,6 +322,7 @@ def _select(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def choose(which: Any, *cases: Any) -> Any:
         chosen = cases[-1]
+        # From the last case down, so that lower ones overrule it.
         for k in range(len(cases) - 2, -1, -1):
             chosen = np.where(which <= k, cases[k], chosen)
         return chosen

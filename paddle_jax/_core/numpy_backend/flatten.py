@@ -66,6 +66,7 @@ class Flat:
             value = np.asarray(value, dtype)
         else:
             value = np.asarray(value)
+        # All runs share a constant, so no rule may write into it.
         if value.flags.writeable:
             value = value.view()
             value.flags.writeable = False
@@ -104,6 +105,7 @@ def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[in
         env[v] = flat.constant(c, v.aval)
 
     def read(v: Any) -> int:
+        # A literal has its value, a variable a slot.
         if hasattr(v, "val"):
             return flat.constant(v.val, v.aval)
         return env[v]
@@ -218,6 +220,7 @@ def _mask_selections(flat: Flat) -> None:
     zeros = {slot for slot, value in flat.constants.items() if _is_zero(value)}
     for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
         if primitive.name == "broadcast_in_dim" and ins[0] in zeros:
+            # Zeros that fill a shape are zeros, too.
             zeros.add(outs[0])
         if primitive.name != "select_n" or len(ins) != 3 or in_avals[0].dtype != np.bool_:
             continue
@@ -230,6 +233,7 @@ def _mask_selections(flat: Flat) -> None:
             number = 1
         else:
             continue
+        # A mask that broadcasts is left to the general rule.
         if in_avals[0].shape == out_avals[0].shape:
             operands = [ins[number], which]
             avals = [in_avals[number], in_avals[0]]
@@ -244,6 +248,7 @@ def _is_zero(value: np.ndarray) -> bool:
 def _drop_dead(flat: Flat) -> None:
     needed = set(flat.results)
     kept = []
+    # Backwards: what a needed equation reads is needed, too.
     for equation in reversed(flat.equations):
         if not needed.isdisjoint(equation[3]):
             kept.append(equation)

@@ -72,6 +72,7 @@ def _join(parts: Sequence[Any], dtype: np.dtype) -> Any:
         return lax.complex(real, imaginary)
     if dtype != np.float64:
         return parts[0]
+    # A float64 travels as two numbers of float32, whose sum it is.
     return parts[0].astype(np.float64) + parts[1].astype(np.float64)
 
 

@@ -52,6 +52,7 @@ class Windows:
     def find(self, indices: np.ndarray) -> Any:
         """(positions [windows, elements of one], None or which windows are inside [windows])."""
         starts = indices.reshape(-1, len(self.mapped))
+        # Large numbers of uint64 must not turn negative.
         if starts.dtype == np.uint64:
             starts = np.minimum(starts, np.iinfo(np.int64).max)
         starts = starts.astype(np.int64, copy=False)
@@ -143,9 +144,11 @@ def _take(shape: tuple[int, ...], axis: int, order: Any, rank: int, mode: Any, f
 
     def take(x: np.ndarray, indices: np.ndarray) -> Any:
         indices = indices[..., 0]
+        # Positions beyond int64 must not turn negative.
         if indices.dtype == np.uint64:
             indices = np.minimum(indices, np.uint64(n))
         indices = indices.astype(np.int64)
+        # Positions outside are read at the edge, and filled below.
         inside = np.minimum(np.maximum(indices, 0), limit)
         y = x.take(inside, axis)
         if not clip and not (fits := inside == indices).all():
@@ -159,6 +162,7 @@ def _fill(value: Any, dtype: np.dtype) -> Any:
     """What a gather gives for windows outside."""
     if value is not None:
         return np.asarray(value).astype(dtype)
+    # As JAX fills: NaN, true, the least signed or the largest unsigned number.
     if dtype.kind in "fVc":
         return np.asarray(np.nan, dtype)
     if dtype.kind == "b":
@@ -184,6 +188,7 @@ def _scatter(names: tuple[str, ...], ufunc: Any) -> None:
         gone = {*dims.inserted_window_dims, *batched}
         extents = iter([ins[2].shape[k] for k in dims.update_window_dims])
         sizes = [1 if k in gone else next(extents) for k in range(len(shape))]
+        # A window that is larger than the array is outside everywhere.
         is_too_small = any(length < size for length, size in zip(shape, sizes, strict=True))
         if 0 in shape or 0 in ins[2].shape or is_too_small:
             return lambda x, indices, updates: x
@@ -198,11 +203,13 @@ def _scatter(names: tuple[str, ...], ufunc: Any) -> None:
             if inside is not None:
                 where = where[inside]
                 updates = updates[inside]
+            # A copy in the order of memory, as positions are flat.
             y = np.array(x, inner, order="C").reshape(-1)
             if ufunc is None:
                 y[where.reshape(-1)] = updates.reshape(-1)
             else:
                 numbers = updates.reshape(-1).astype(inner, copy=False)
+                # A position that occurs twice counts twice.
                 ufunc.at(y, where.reshape(-1), numbers)
             return y.reshape(shape).astype(dtype, copy=False)
 

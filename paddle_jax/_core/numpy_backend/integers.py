@@ -23,9 +23,11 @@ def quotient(dtype: np.dtype) -> Any:
 
     def divide(x: np.ndarray, y: np.ndarray) -> Any:
         zero = y == 0
+        # Any divisor but zero will do there.
         y = np.where(zero, one, y)
         return np.where(zero, ones, (x - np.fmod(x, y)) // y)
 
+    # Without the remainder the division is exact; `//` alone rounds negative quotients down.
     return divide
 
 
@@ -84,6 +86,7 @@ def _leading_zeros(params: Params, ins: Avals, outs: Avals) -> Run:
         while step < bits:  # copies the highest set bit downwards
             x = x | (x >> unsigned.type(step))
             step *= 2
+        # All bits below the highest one are set now.
         return (bits - np.bitwise_count(x)).astype(dtype)
 
     return leading_zeros

@@ -24,6 +24,7 @@ class Physical:
 
 def as_word_equation(name: str, params: Params, ins: Avals, outs: Avals) -> Any:
     """(params, ins, outs) of an equation on keys, as one on words."""
+    # The two words of a key are an axis behind the others.
     rank = len(ins[0].shape)
     params = dict(params)
     if name == "slice":

@@ -18,9 +18,11 @@ def _broadcast(params: Params, ins: Avals, outs: Avals) -> Run:
     for axis, extent in zip(params["broadcast_dimensions"], source, strict=True):
         middle[axis] = extent
     middle = tuple(middle)
+    # Only axes of length 1 are new, so a reshape does it.
     if middle == shape:
         return lambda x: x.reshape(shape)
     dtype = outs[0].dtype
+    # Memory can be described again for NumPy's own dtypes alone.
     if dtype.kind not in "biufc" or 0 in shape:
         return lambda x: np.broadcast_to(x.reshape(middle), shape)
     strides = _repeating_strides(middle, shape, dtype.itemsize)
@@ -173,6 +175,7 @@ def _dynamic_slice(params: Params, ins: Avals, outs: Avals) -> Run:
     room = starts_of(ins[0].shape, sizes)
 
     def run(x: np.ndarray, *starts: Any) -> Any:
+        # A start moves so that the block fits.
         return x[
             tuple(
                 [

@@ -82,6 +82,7 @@ def _triangular_solve(params: Params, ins: Avals, outs: Avals) -> Run:
     side = int(not params["left_side"])
     lower = int(params["lower"])
     unit = int(params["unit_diagonal"])
+    # BLAS has no conjugate without a transpose.
     conjugate = params["conjugate_a"] and not params["transpose_a"]
     if params["transpose_a"]:
         turned = 2 if params["conjugate_a"] else 1
@@ -151,6 +152,7 @@ def _reflectors(dtype: np.dtype) -> Any:
         return geqrf(a, lwork=workspace("geqrf", dtype, *a.shape))[:2]
 
     def product(a: np.ndarray, taus: Any) -> Any:
+        # The first call only asks for the size of the working memory.
         size = orgqr(a, taus, lwork=-1)[1]
         return orgqr(a, taus, lwork=int(size[0].real))[0]
 
@@ -184,6 +186,7 @@ def _qr(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def decompose(a: np.ndarray) -> Any:
         r, taus = factor(a)
+        # LAPACK works on columns, and would copy rows.
         q = np.zeros((m, width), dtype, order="F")
         q[:, : min(n, width)] = r[:, :width]
         return product(q, taus), np.triu(r[:width])

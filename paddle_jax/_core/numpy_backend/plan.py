@@ -67,6 +67,7 @@ class Plan:
         self.names: dict[str, int] = {}
         self._arity = flat.arity
         self.shapes = [flat.avals[slot].shape for slot in flat.results]
+        # Constants are computed here, without warnings, as in compiled code.
         with np.errstate(all="ignore"):
             calls = [call for equation in flat.equations for call in self._calls_of(flat, *equation)]
         calls = in_blocks(calls, flat.avals, flat.results)
@@ -138,6 +139,7 @@ class Plan:
         run = _build(name, params, in_avals, out_avals)
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
+        # Small results of constants are constants; views take no memory.
         if flat.constants.keys() >= set(ins) and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
             result = run(*[flat.constants[slot] for slot in ins])
             results = result if primitive.multiple_results else [result]
@@ -169,10 +171,12 @@ def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
     last_use: dict[int, int] = {}
     results = set(flat.results)
     for n, call in enumerate(calls):
+        # A result that nothing reads ends with its own call.
         for slot in (*call.ins, *call.outs):
             last_use[slot] = n
     private = _private_slots(calls, results)
     steps = []
+    # Large arrays are given back at once, small ones at the end.
     for n, call in enumerate(calls):
         dead = tuple(
             slot
@@ -192,6 +196,7 @@ def _step(call: Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> t
     run, ins, outs, is_multiple = call
     if is_multiple:
         return _SEVERAL_RESULTS, run, tuple(ins), None, tuple(outs), dead or None
+    # A ufunc can write its result over an operand that ends here.
     if dead and isinstance(run, np.ufunc):
         target = _target(flat, call, private.intersection(dead))
         if target is not None:

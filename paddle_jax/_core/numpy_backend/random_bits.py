@@ -24,6 +24,7 @@ _MIN_SHARED = 1 << 10  # bytes; fewer are drawn again as quickly
 def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
     """The two words of each counter (x0, x1) under a key: uint32 arrays or numbers that broadcast."""
     is_one_key = np.size(k1) == np.size(k2) == 1
+    # Python's integers are faster for a few counters.
     if is_one_key and np.size(x0) <= _FEW and np.size(x0) == np.size(x1):
         key = int(np.asarray(k1).item()), int(np.asarray(k2).item())
         counters = zip(np.ravel(x0).tolist(), np.ravel(x1).tolist(), strict=True)
@@ -49,6 +50,7 @@ def _few(k1: int, k2: int, a: int, b: int) -> tuple[int, int]:
     keys = (k1, k2, k1 ^ k2 ^ PARITY)
     a = (a + k1) & mask
     b = (b + k2) & mask
+    # Threefry-2x32 (Salmon and others, 2011): five groups of four rounds.
     for n in range(5):
         for r in ROTATIONS[n % 2]:
             a = (a + b) & mask
@@ -210,6 +212,7 @@ def _random_seed(params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal("several seeds at once are compiled")
 
     def seed(number: Any) -> Any:
+        # A negative seed stands for its bits.
         number = int(number) & (2 ** (8 * ins[0].dtype.itemsize) - 1)
         return np.array([number >> 32, number & 0xFFFFFFFF], np.uint32)
 

@@ -88,6 +88,7 @@ def _halved(x: np.ndarray, axis: int) -> Any:
     while n > _FEW:
         half = n // 2
         y = x[(*before, slice(half))] + x[(*before, slice(half, 2 * half))]
+        # The odd last element joins the first sum.
         if n % 2:
             y[(*before, 0)] += x[(*before, n - 1)]
         x = y
