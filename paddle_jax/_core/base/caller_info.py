@@ -62,6 +62,7 @@ def is_unrelated_error(error: BaseException) -> bool:
 
     A signal handler or a tracing hook raised it, or Python for lack of memory.
     """
+    # No Python code raised it, but it belongs to the operation.
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
     return (

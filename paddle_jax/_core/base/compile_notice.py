@@ -43,6 +43,7 @@ class CompileNotice:
         """Starts the clock."""
         if self.is_enabled and sys.stderr is not None:
             self._line = user_line()
+            # Locks that are held stand for events: the end of the compilation, and of the clock.
             self._wait.acquire()
             self._removed.acquire()
             self._is_waiting = True
@@ -58,6 +59,7 @@ class CompileNotice:
 
     def _run_clock(self) -> None:
         if self._wait.acquire(timeout=_DELAY):
+            # It ended in time, so nothing is shown.
             return
         self._is_shown = True
         text = f"paddle_jax: compiling {_WHAT[self.tier]} at {self._line}, once for these shapes, then cached"

@@ -109,6 +109,7 @@ def _trim() -> None:
     hours has so many of them that this takes 0.1 s, twice for each program that it compiles.
     """
     start = time.monotonic()
+    # A trim that took long has a long pause behind it.
     if start < _LastTrim.end + _PAUSE * _LastTrim.seconds:
         return
     _call_glibc("malloc_trim", 0)

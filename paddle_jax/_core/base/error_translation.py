@@ -69,6 +69,7 @@ def translate(
     uninitialized = _uninitialized_error(op_name, values, kernel)
     if uninitialized is not None:
         return uninitialized
+    # What has nothing to do with the operands stays as it is.
     if isinstance(error, TRACING) or is_unrelated_error(error):
         return error
     return _argument_error(op_name, values, error, kernel)
@@ -101,6 +102,7 @@ def _argument_error(
     message = f"{public_name(op_name)}: {sentence_for(text)}; {describe_operands(values, names)}"
     if isinstance(error, jax.errors.JaxRuntimeError):
         return RuntimeError(f"(External) {message}")
+    # Paddle has no kernel for such dtypes.
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
         return RuntimeError(f"(NotFound) {message}")
     if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):

@@ -230,6 +230,7 @@ def set_flags(flags: dict[str, Any]) -> None:
     """
     if not isinstance(flags, dict):
         raise TypeError(f"set_flags: flags: got {type(flags).__name__}; it must be a dict from name to value")
+    # All flags are checked before the first one changes.
     checked = {_known_name(flag): _checked(flag, value) for flag, value in flags.items()}
     values = _table()[1]
     for name, value in checked.items():
@@ -241,6 +242,7 @@ def _checked(flag: str, value: Any) -> Any:
     """A value of the type of a flag, and in its range."""
     name = _known_name(flag)
     kind = _table()[0][name]
+    # As in Paddle an int serves for a bool or a float.
     allowed = kind | int if kind in (bool, float) else kind
     if not isinstance(value, allowed):
         raise ArgumentError(f"{flag}: got {value!r}; it must be of type {kind.__name__}")

@@ -112,12 +112,14 @@ def trimmed(trace: types.TracebackType | None) -> tuple[types.TracebackType | No
     A traceback without any shown frame stays whole.
     """
     shown = shown_frames(trace)
+    # Without any frame to show the whole traceback is of use.
     if all(shown) or not any(shown):
         return trace, 0
     entries = []
     while trace is not None:
         entries.append(trace)
         trace = trace.tb_next
+    # A traceback holds the next inner one, so it is built from the inside.
     result = None
     for entry, is_shown in zip(reversed(entries), reversed(shown), strict=True):
         if is_shown:
@@ -227,6 +229,7 @@ class Trimmed:
 
     def _trim(self, error: BaseException, seen: set[int]) -> int:
         """Trims one exception and its chain; returns how many frames of itself are left out."""
+        # A chain of exceptions may be circular.
         seen.add(id(error))
         trace, hidden = trimmed(error.__traceback__)
         self.hidden_of[id(error)] = hidden

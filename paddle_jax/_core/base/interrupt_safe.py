@@ -266,10 +266,12 @@ def repair_tracing() -> bool:
         Whether no trace is on.
     """
     folding = jax_config.eager_constant_folding
+    # Nearly always nothing was left on.
     if jax_core.trace_state_clean() and not folding.value:
         return True
     frame = sys._getframe(1)
     while frame is not None:
+        # JAX is running, so the state may be its own.
         if frame.f_globals.get("__name__", "").startswith("jax."):
             return jax_core.trace_state_clean()
         frame = frame.f_back
@@ -388,6 +390,7 @@ class InterruptSafeCall:
         kind = (CacheEpoch.number, kind)
         if kind not in known_kinds:
             with self.lock:  # one thread at a time makes first calls
+                # Another thread may have made the first call in the meantime.
                 if kind not in known_kinds:
                     self._call_first(arguments, store)
                     known_kinds.add(kind)

@@ -21,6 +21,7 @@ def quick_plugin_search() -> Iterator[None]:
 
     def distributions(**conditions: Any) -> Iterable[Distribution]:
         found = find(**conditions)
+        # Only JAX's search is narrowed.
         if sys._getframe(1).f_globals.get("__name__") != _READER:
             return found
         return (one for one in found if _may_be_rocm(one))

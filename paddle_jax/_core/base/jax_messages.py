@@ -185,6 +185,7 @@ def operand_names(kernel: Kernel) -> list[str]:
 def public_name(name: str) -> str:
     """The function that the user called, for an operation that is a part of it."""
     frame = sys._getframe(1) if name.startswith("_") else None
+    # Outwards through libraries; the first frame of the user's ends the search.
     while frame is not None and package_of(frame.f_globals) in ("paddle_jax", "paddle", "jax"):
         if _is_public_function(frame):
             return frame.f_code.co_name

@@ -84,6 +84,7 @@ def read() -> LaunchEnvironment:
         )
     device_numbers = os.environ.get("FLAGS_selected_gpus", "").split(",")
     devices = [int(number) for number in device_numbers if number.strip().isdigit()]
+    # The variable has milliseconds.
     timeout = integer("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000
     return LaunchEnvironment(own_rank, count, _coordinator(), devices or None, timeout)
 

@@ -83,6 +83,7 @@ def _set(name: str, value: Any) -> None:
     refuse_if_device_in_use(name)
     variables = _SETTINGS[name][0](value)
     if _FRACTION in variables:
+        # JAX refuses both names together.
         os.environ.pop(_OLD_FRACTION, None)
     os.environ.update(variables)
     _report({name: value}, variables)
@@ -108,8 +109,10 @@ def start() -> None:
     for name, value in values.items():
         requested.update(_SETTINGS[name][0](value))
     wanted = {_PREALLOCATE: "false", _FRACTION: str(DEFAULT_FRACTION), **requested}
+    # The user has set it under its old name, and JAX refuses both.
     if _OLD_FRACTION in os.environ:
         del wanted[_FRACTION]
+    # What the user has set comes first.
     for variable, text in wanted.items():
         os.environ.setdefault(variable, text)
     if values:
