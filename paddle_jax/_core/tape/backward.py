@@ -136,6 +136,7 @@ class _BackwardPass:
                 new = ct.whole(result._raw)
         else:
             new = result._raw
+        # A gradient that a hook has detached is a constant from here on.
         if result.stop_gradient:
             self.constants[id(new)] = new
         return new
@@ -199,6 +200,7 @@ def _edges_to_wanted(
     """The nodes from which a wanted source can be reached, with the indices of the edges that lead there."""
     edges_of: dict[Node, list[int]] = {}
     wanted_ids = {source for source, _ in wanted}
+    # From the operands on: a node leads there if one of its sources does.
     for node in reversed(order):
         indices = []
         for k, (source, idx) in enumerate(node.edges):
@@ -372,6 +374,7 @@ def _cotangents_after_hooks(walk: _BackwardPass, node: Node, cts: Any) -> list[G
     if node.n_out == 1:
         cts = [cts]
     for idx, hooks in (node.hooks or {}).items():
+        # Hooks see zeros where no gradient came.
         if cts[idx] is None and hooks:
             zeros = node.zeros_of(idx)
             cts[idx] = wrap(zeros) if walk.create_graph and zeros is not None else zeros
@@ -476,6 +479,7 @@ def _add_to_grad(leaf: Tensor, ct: Gradient) -> None:
         leaf._grad = wrap(gradient_in_layout(leaf, ct), False)
     else:
         ct = gradient_in_layout(leaf, ct)
+        # A gradient of zeros, as after `clear_grad`, needs no addition.
         old._fill(ct if is_zero(old._raw) else execute(ADD, (read_raw(old), ct)))
 
 
@@ -495,6 +499,7 @@ _WIDEN = Kernel("cast", lambda x: x.astype("float32"))
 
 def _widened(ct: Gradient) -> Gradient:
     """A gradient in float32."""
+    # Wide numbers need no other copy.
     if ct.dtype.itemsize >= 4:
         return ct
     if type(ct) is Rows:
@@ -529,6 +534,7 @@ def gradients(
     Returns:
         For each input a Tensor, or None where there is no path.
     """
+    # Such passes are not replayed.
     if create_graph or cut:
         key = None
     else:

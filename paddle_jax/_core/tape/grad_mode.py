@@ -73,6 +73,7 @@ class _GradMode:
                 except StopIteration as stop:
                     return stop.value
                 try:
+                    # What the caller sends or throws goes on into the generator.
                     resume, given = generator.send, ((yield item),)
                 except GeneratorExit:
                     with self.clone():
@@ -142,6 +143,7 @@ class set_grad_enabled(_GradMode):
         if not (mode is None or hasattr(type(mode), "__bool__")):
             raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
         self.enabled: bool = bool(mode)
+        # The call alone sets the mode; `with` gives the old one back.
         self._before = state.grad
         state.grad = self.enabled
 

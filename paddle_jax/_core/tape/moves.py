@@ -29,8 +29,10 @@ class Move(Kernel):
     def _move(self, *operands: Any) -> Any:
         value = operands[-1]
         target = self.target
+        # A number names the operand whose device is meant.
         if isinstance(target, int):
             target = _device_of(operands[target])
+        # Tracers and divided arrays stay where they are.
         if target is None or isinstance(value, ABSTRACT_TYPES):
             return value
         return jax.device_put(value, target)

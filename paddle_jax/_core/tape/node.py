@@ -167,6 +167,7 @@ class Node:
             diff = self.diff
         else:
             diff = tuple([self.diff[k] for k in edge_indices])
+            # The gradient by all operands may read less than that by some; then all are computed.
             if any(map(is_unread, values)) and not self._has_operands_for(diff, cts[0]):
                 gradients = Node.pull(self, cts, create_graph)
                 return [gradients[k] for k in edge_indices]

@@ -198,7 +198,9 @@ class Pass:
         leaves: Any = segment.leaves
         entries = self.entries
         try:
+            # From here on a finalizer cannot record in between.
             segment.recording = True
+            # There must be room, and positions are those behind so many leaves.
             if length + len(entries) > segment.limit or len(leaves) != self.leaf_count:
                 return None
             leaves.extend(operands)
@@ -322,6 +324,7 @@ class PassRecorder:
         operands = [None]
         if segment.leaves is not None:
             operands = [self._operand(value) for value in segment.leaves[self.leaf_count :]]
+        # The oldest passes go first.
         while len(_Passes.known) >= _MAX_PASSES:
             _Passes.known.pop(next(iter(_Passes.known)), None)
         if (
@@ -332,6 +335,7 @@ class PassRecorder:
             or walk.constants
             or local.ctx.segment is not segment
         ):
+            # None: it is known, and cannot be replayed.
             _Passes.known[self.key] = None
             return
         inputs = None
@@ -357,6 +361,7 @@ class PassRecorder:
         """A new operand as a Pass has it; None where the pass cannot be replayed."""
         if value.device is CONSTANT:
             return value
+        # Numbers of the host differ from step to step; only those that a node holds are found again.
         if type(value.array) is not tuple:
             return None
         for i, values in enumerate(self.values):
