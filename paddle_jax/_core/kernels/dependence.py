@@ -60,6 +60,7 @@ def propagate_masks(jaxpr: Any, masks: Sequence[int]) -> list[int]:
     for equation in jaxpr.eqns:
         name = equation.primitive.name
         in_masks = [mask_of(v) for v in equation.invars]
+        # A derivative of zero carries nothing on.
         if name in PIECEWISE_CONSTANT or not any(in_masks):
             continue
         if name in CALLS:

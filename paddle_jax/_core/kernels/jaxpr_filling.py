@@ -150,6 +150,7 @@ def fill_of(x: Any) -> Fill | None:
         return _fill_of_items(x)
     if isinstance(x, slice):
         parts = _fill_of_items((x.start, x.stop, x.step))
+        # A slice without lengths stays as it is.
         return parts and (lambda values: slice(*parts(values)))
     if isinstance(x, ShapedArray):
         return _fill_of_aval(x)
@@ -229,6 +230,7 @@ class _JaxprFilling:
         return not self._changed and all(step[1] is None for step in self._steps)
 
     def _add_variable(self, v: Any) -> None:
+        # Variables share avals, and so the functions that fill them.
         key = id(v.aval)
         if key not in self._fill_numbers:
             fill = fill_of(v.aval)
@@ -354,6 +356,7 @@ def _same_avals(a: Any, b: Any) -> bool:
         a.dtype == b.dtype
         and a.weak_type == b.weak_type
         and tuple(a.shape) == tuple(b.shape)
+        # Symbolic lengths would compare as expressions.
         and all(type(length) is int for length in (*a.shape, *b.shape))
     )
 

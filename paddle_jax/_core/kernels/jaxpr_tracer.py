@@ -65,6 +65,7 @@ def _operator(
 
     def method(self: Any, other: Any) -> Any:
         aval = self.aval
+        # A weak type follows the other operand, which JAX decides.
         if aval.dtype in accepted and not aval.weak_type:
             if type(other) is Operand and other.aval is aval:
                 return function(self, other)
@@ -73,6 +74,7 @@ def _operator(
                 if swapped:
                     return function(number, self)
                 return function(self, number)
+        # JAX's own operator does all the rest.
         return base(self, other)
 
     setattr(Operand, name, method)
@@ -131,6 +133,7 @@ def trace(function: Callable[..., list[Any]], avals: Sequence[Any], debug_info: 
         partial_eval._check_returned_jaxtypes(debug_info, results)
         results = [frame.to_jaxpr_tracer(dtypes.canonicalize_value(x), source_info) for x in results]
         jaxpr, consts = frame.frame.to_jaxpr(frame, results, debug_info, source_info)
+        # A tracer that is used after the trace raises.
         frame.invalidate()
     return jaxpr, consts
 

@@ -117,6 +117,7 @@ def trace_function(
         jaxpr = jaxpr.replace(
             constvars=jaxpr.invars[:const_count], invars=jaxpr.invars[const_count:], consts=consts
         )
+    # JAX counts traces by this event.
     monitoring.record_event_duration_secs(_EVENT, time.perf_counter() - start, fun_name=name)
     return Equations(jaxpr, consts, container, trace_context())
 

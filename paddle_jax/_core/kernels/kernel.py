@@ -345,6 +345,7 @@ def compute(kernel: Kernel, values: Sequence[Any]) -> Any:
     if MultiDevice.placed and kernel.deferrable:
         values = on_one_accelerator(kernel.name, values)
     if kernel.last_used == DROPPED:
+        # The cache gave its program up for memory.
         SignatureCache.recompiled_programs += 1
     kernel.last_used = Counters.compiled
     if kernel.last_used >= SignatureCache.next_check:

@@ -76,6 +76,7 @@ def results_and_gradients(
             for ct, out, wants in zip(all_cts, outs, wanted, strict=True)
         ]
     )
+    # JAX's gradients of complex numbers are the conjugates of Paddle's.
     return results, [_conjugate(reverse.zeros_if_none(grads[i], operands[i])) for i in argnums]
 
 

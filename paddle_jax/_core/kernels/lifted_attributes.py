@@ -56,6 +56,7 @@ class Number:
         return self.traced
 
     def _compute(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool) -> Any:
+        # Beside an array the number is an array itself.
         if not isinstance(other, int | float | Number):
             if swapped:
                 return operation(other, self.traced)
@@ -155,12 +156,14 @@ class LiftedKernel:
     def _function(self, comparisons: list[Any]) -> Callable[..., Any]:
         """The function of the kernel, which appends the comparisons of the body to a list."""
         count = len(self.lifted)
+        # The two words of a random key stand last.
         random_count = 2 if self.op.random else 0
 
         def fn(*flat: Any) -> Any:
             end = len(flat) - random_count
             attrs: list[Any] = list(self.attrs)
             for i, (index, operand) in enumerate(zip(self.lifted, flat[end - count : end], strict=True)):
+                # As a Python number: it must not widen the operands.
                 traced = _convert_element_type(operand, weak_type=True)
                 attrs[index] = Number(attrs[index], traced, operator.itemgetter(i), comparisons)
             return self.op._bind(self.layout, attrs)(*flat[: end - count], *flat[end:])
@@ -228,6 +231,7 @@ class AttributeLifting:
         known = self.calls.get(key)
         if type(known) is LiftedKernel:
             return known
+        # Most attributes keep their first value, so it is only noted.
         if known is None:
             if len(self.calls) >= _MAX_KNOWN:
                 self.calls.clear()

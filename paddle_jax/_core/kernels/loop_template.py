@@ -106,6 +106,7 @@ def _template_for(
         return None
     counts = settings[-1]
     first_stack = sum(counts)
+    # A slice counts without the axis of steps, so that all lengths share a template.
     shapes = [
         (aval.shape[1:] if i >= first_stack else aval.shape, aval.dtype, aval.weak_type)
         for i, aval in enumerate(avals)
@@ -128,6 +129,7 @@ def _make(settings: tuple[Any, ...], step: Step, avals: Sequence[Any], length: i
 
     equations = trace_function(loop, "loop", avals)
     jaxpr = equations.jaxpr
+    # JAX may have put something before or behind the loop.
     if len(jaxpr.eqns) != 1 or equations.consts or jaxpr.eqns[0].params.get("length") != length:
         return None
     (equation,) = jaxpr.eqns

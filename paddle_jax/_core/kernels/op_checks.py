@@ -71,6 +71,7 @@ def add_finite_check(values: Sequence[Any]) -> None:
     ]
     if wrong:
         add_check(
+            # One check for all values, as each check is a result of the program.
             jnp.stack(wrong).any(),
             (),
             lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"),
@@ -81,6 +82,7 @@ def _message(kernel: Kernel, values: Sequence[Any], number: int, array: np.ndarr
     """The message about result `number` of a kernel, which holds NaN or infinity."""
     nan_count = np.isnan(array).sum()
     inf_count = np.isinf(array).sum()
+    # `argmin` finds the first False.
     index = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
     first = f"it is {array[()]}"
     if array.ndim:

@@ -27,6 +27,7 @@ def halves(*, shape: tuple[int, ...]) -> list[Any]:
     """The upper and lower halves of the number of each element, for fewer than 2**32 elements."""
     number = lax.full(shape, np.uint32(0))
     stride = 1
+    # In the order of memory: the last axis counts by one.
     for axis in reversed(range(len(shape))):
         number = number + lax.broadcasted_iota(np.uint32, shape, axis) * np.uint32(stride)
         stride *= shape[axis]

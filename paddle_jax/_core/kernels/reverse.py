@@ -144,6 +144,7 @@ def _linearize_equation(
 
 def _evaluate(jaxpr: Any, equation: Any, operands: Sequence[Any]) -> list[Any]:
     """The results of one equation."""
+    # Such a primitive takes functions in place of its jaxprs.
     if any(map(holds_jaxpr, equation.params.values())):
         return _as_function(jaxpr, equation)(*operands)
     out = equation.primitive.bind(*operands, **equation.params)
@@ -160,6 +161,7 @@ def _as_function(jaxpr: Any, equation: Any) -> Callable[..., list[Any]]:
         invars=[equation.invars[i] for i in indices],
         outvars=list(equation.outvars),
         eqns=[equation],
+        # The names are those of the whole jaxpr.
         debug_info=jaxpr.debug_info._replace(arg_names=None, result_paths=None),
     )
     return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in indices])
@@ -215,6 +217,7 @@ def _linearize_custom_jvp(
     symbolic_zeros = equation.params["symbolic_zeros"]
     primals = operands[n:]
     active_primals = active[n:]
+    # Such a rule leaves out the tangents that are zero.
     is_zero = [symbolic_zeros and not is_active for is_active in active_primals]
     rule, consts, has_no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*is_zero)
     tangent_inputs = [i for i, zero in enumerate(is_zero) if not zero]
@@ -406,6 +409,7 @@ def _broadcast(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> 
         return [None]
     shape = equation.invars[0].aval.shape
     dims = equation.params["broadcast_dimensions"]
+    # An axis of length 1 that was repeated is summed, too.
     kept = {axis for axis, n in zip(dims, shape, strict=True) if n == ct.shape[axis]}
     axes = tuple(axis for axis in range(ct.ndim) if axis not in kept)
     summed = lax.reduce_sum(ct, axes) if axes else ct
@@ -546,6 +550,7 @@ def _dot(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[A
     columns = range(batch_count + len(free_x), ct.ndim)
     precision = params["precision"]
     if isinstance(precision, tuple):
+        # One for each operand: the second product has them exchanged.
         swapped_precision = precision[::-1]
     else:
         swapped_precision = precision

@@ -176,9 +176,11 @@ class _Step:
             if needed.isdisjoint(equation.outvars):
                 continue
             if all(is_literal(v) or v in invariant_vars for v in equation.invars):
+                # What does not change with the step moves out of the loop.
                 split.invariant.append(equation)
                 invariant_vars.update(equation.outvars)
             elif needed_by_results.isdisjoint(equation.outvars):
+                # Only the gradients read it.
                 split.backward.append(equation)
             else:
                 split.forward.append(equation)
@@ -309,6 +311,7 @@ def _pull_of(
     stacks = [k for k in range(carry_count, len(out_avals)) if step.wanted[k]]
     early_operands = [i for i in step.grad_operands if i not in step.late_sums]
     grad_index = {operand: index for index, operand in enumerate(early_operands)}
+    # Gradients of constants add up over the steps.
     summed = [i for i in early_operands if i < const_count]
     stacked = [i for i in step.grad_operands if i >= first_slice]
 
@@ -341,6 +344,7 @@ def _pull_of(
         stack_of = dict(zip(step.inputs[first_slice:], operands[first_slice:], strict=True))
         stack_of.update(zip(step.kept_vars, kept, strict=True))
         stack_of.update(zip(step.late_vars, outputs[len(stacked) :], strict=True))
+        # One sum over all steps in place of one in each.
         for i, (equation, params) in step.late_sums.items():
             values = [stack_of[v] for v in equation.invars]
             grad_of[i] = equation.primitive.bind(*values, **params)

@@ -231,6 +231,7 @@ def _try_template(
 def _filled(known: ShapeTemplates, lengths: Lengths) -> Equations | None:
     """The equations for these lengths from one of the templates; None if there is none that holds."""
     for template in known.templates:
+        # A trace depends on JAX's settings.
         if template.context == trace_context():
             equations = template.equations_for(lengths)
             if equations is not None:

@@ -97,9 +97,11 @@ def raise_if_failed(array: Any, checks: Sequence[tuple[int, Callable[..., Except
     """
     numbers = to_numpy(array).reshape(-1).tolist()
     index = 0
+    # For each check there is a flag, then the numbers for its message.
     for count, error, line in checks:
         if numbers[index]:
             exception = error(*numbers[index + 1 : index + 1 + count])
+            # A message begins with the name of the operation.
             op_name = exception.args[0].partition(":")[0]
             with_kind(op_name, exception)
             exception.args = (f"{exception.args[0]}; at {line}", *exception.args[1:])
