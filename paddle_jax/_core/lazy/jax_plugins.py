@@ -53,6 +53,7 @@ def _names_plugin_group(package: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
+        # A file that cannot be read may name it.
         return True
     with os.fdopen(file, "rb", 0) as text:
         return _GROUP in text.read()

@@ -81,10 +81,12 @@ def sum_of(constant: int, terms: dict[Node, int]) -> Node:
     terms = {atom: factor for atom, factor in terms.items() if factor}
     if not terms:
         return constant
+    # A single term needs no sum.
     if constant == 0 and len(terms) == 1:
         ((atom, factor),) = terms.items()
         if factor == 1:
             return atom
+    # In one order, so that equal sums are equal tuples.
     return "lin", constant, tuple(sorted(terms.items(), key=repr))
 
 
@@ -239,6 +241,7 @@ def _whole_quotient(name: str, node: tuple[Any, ...]) -> Node:
     if not positive or not is_whole(left) or name == "trunc" and not _at_least(left, 0):
         return name, node
     if name == "ceil":
+        # Rounding up is rounding the negative down.
         return multiply(_quotient(multiply(left, -1), right), -1)
     return _quotient(left, right)
 
@@ -305,6 +308,7 @@ def compare(name: str, left: Node, right: Node, whole: bool) -> Node:
     if name in ("gt", "ge"):
         left, right = right, left
     gap = add(right, left, -1)
+    # For whole numbers a <= b means b - a + 1 > 0.
     return _is_positive(gap if name in ("lt", "gt") else add(gap, 1))
 
 
@@ -333,6 +337,7 @@ def _is_zero(node: Node) -> Node:
         return False
     if low == high == 0:
         return True
+    # x - y and y - x are zero together, so one sign stands for both.
     _, terms = terms_of(node)
     first = min(terms, key=repr)
     return "zero", (node if terms[first] > 0 else multiply(node, -1))
@@ -345,12 +350,14 @@ def negate(answer: Node) -> Node:
     if answer[0] == "not":
         return answer[1]
     if answer[0] == "pos":
+        # For whole numbers x <= 0 means 1 - x > 0.
         return _is_positive(add(1, answer[1], -1))
     return "not", answer
 
 
 def logical(name: str, left: Node, right: Node) -> Node:
     """The expression of `left and right` or `left or right`."""
+    # A known answer decides, or leaves the decision to the other one.
     for one, other in ((left, right), (right, left)):
         if isinstance(one, bool):
             if one is (name == "and"):
@@ -370,6 +377,7 @@ def positive_ones(answer: Node, implied: Mapping[Node, Any] = MappingProxyType({
     if kind == "pos":
         yield from _consequences(answer[1])
     elif kind == "zero":
+        # x = 0 means x + 1 > 0 and 1 - x > 0.
         yield from _consequences(add(answer[1], 1))
         yield from _consequences(add(1, answer[1], -1))
     elif kind == "and":
@@ -445,6 +453,7 @@ def _known_bounds(node: Node, facts: _Facts) -> Bounds:
     leaves = set(leaves_of(node))
     for expression in facts.positive if facts.uses else ():
         if not leaves.isdisjoint(leaves_of(expression)):
+            # Each fact is used once at most, so that the search ends.
             others = tuple([other for other in facts.positive if other != expression])
             found.append(_bounds_beside(node, expression, _Facts(others, facts.uses - 1)))
     return _tightest(found)
@@ -578,6 +587,7 @@ def _bounds_of_terms(node: tuple[Any, ...], facts: _Facts) -> Bounds:
     for atom, factor in node[2]:
         least, most = _known_bounds(atom, facts)
         if factor < 0:
+            # A negative factor exchanges the bounds.
             least, most = most, least
         if low is None or least is None:
             low = None
@@ -597,6 +607,7 @@ def _bounds_of_choice(kind: str, one: Bounds, other: Bounds) -> Bounds:
     low = min(known_lows) if len(known_lows) == 2 else None
     high = max(known_highs) if len(known_highs) == 2 else None
     if kind == "min":
+        # On this side one known bound is enough.
         return low, min(known_highs, default=None)
     if kind == "max":
         return max(known_lows, default=None), high

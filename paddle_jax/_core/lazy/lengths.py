@@ -304,6 +304,7 @@ def check_caller() -> None:
     other lengths are compared with the first, so that what depends on it is found.
     """
     frame = sys._getframe(2)
+    # Functions of Python and NumPy ask for the user's code.
     while frame.f_back is not None and is_python_or_numpy(frame.f_globals):
         frame = frame.f_back
     if local.ctx.frame.for_user or is_users(frame.f_globals):
@@ -581,6 +582,7 @@ def element(items: Sequence[Any], position: Any) -> Any:
         raise IndexError("list index out of range")
     index = select(position < 0, position + len(items), position)
     item = items[-1]
+    # From the last item on, so that the first one is asked first.
     for i in range(len(items) - 2, -1, -1):
         item = select(index == i, items[i], item)
     return item

@@ -98,6 +98,7 @@ def on_one_accelerator(name: str, values: Sequence[Any]) -> Sequence[Any]:
     """
     single = [v for v in values if type(v) is ArrayImpl and isinstance(v.sharding, SingleDeviceSharding)]
     devices = {device for value in single for device in value.devices()}
+    # Nearly always all are on one device.
     if len(devices) < 2:
         return values
     committed = {d for v in single if v._committed for d in v.devices() if d.platform != "cpu"}
@@ -249,4 +250,5 @@ def to_addressable(array: Any) -> Any:
     if array.is_fully_replicated:
         return array
     replicated = NamedSharding(array.sharding.mesh, PartitionSpec())  # pyright: ignore[reportAttributeAccessIssue]
+    # A program copies the parts to all devices.
     return MultiDevice.block_if_needed(jax.jit(lambda x: x, out_shardings=replicated))(array)

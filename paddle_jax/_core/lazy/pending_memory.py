@@ -62,9 +62,11 @@ def limit_memory(segment: Segment) -> None:
     allowed = memory_budget(segment.device)
     held = freed_bytes(segment)
     if held < allowed:
+        # What it may take before the next look.
         segment.allowance = allowed - max(held, 0)
         return
     segment.allowance = allowed
     if segment.limit > 0:
+        # A segment at its limit runs before the next operation.
         segment.limit = 0
         segment.limit_reason = f"pending operations hold {held // _MIB} MiB"

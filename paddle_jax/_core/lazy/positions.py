@@ -55,6 +55,7 @@ def needed_ops(ops: Sequence[tuple[Any, ...]], live: Iterable[int]) -> list[tupl
     """
     needed = {position & OP_MASK for position in live}
     order = []
+    # Backwards: an operation is needed if a needed one reads it.
     for i in range(len(ops) - 1, -1, -1):
         if i not in needed:
             continue
@@ -62,6 +63,7 @@ def needed_ops(ops: Sequence[tuple[Any, ...]], live: Iterable[int]) -> list[tupl
         for position in ops[i][1:]:
             if position >= 0:
                 last_reads.add(position & OP_MASK)
+        # What no later operation reads can be given back after this one.
         last_reads -= needed
         needed |= last_reads
         order.append((i, last_reads))
