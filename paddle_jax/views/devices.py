@@ -39,6 +39,7 @@ def mesh_view(mesh: ProcessMesh) -> Markup:
     if mesh.size > _MOST:
         return view(row(*facts), soft(f"more than {_MOST} devices are not drawn"))
     ids = np.asarray(mesh.process_ids).reshape(mesh.shape)
+    # One dimension is drawn as a row.
     if ids.ndim == 1:
         return view(row(*facts), _grid(ids[None, :], "", mesh.dim_names[0], ""))
     *outer, down, across = mesh.dim_names
@@ -123,6 +124,7 @@ def pieces_of(tensor: Tensor) -> Markup:
     shape = plain_shape(tensor)
     holders: dict[tuple[tuple[int, int], ...], list[int]] = {}
     for index, number in zip(np.ndindex(*mesh.shape), mesh.process_ids, strict=True):
+        # Devices with equal ranges hold copies of one piece.
         ranges = tuple((s.start, s.stop) for s in layout.range(shape, index))
         holders.setdefault(ranges, []).append(number)
     return joined([words, _cut(shape, holders)])
@@ -137,6 +139,7 @@ def _cut(shape: Sequence[int], holders: dict[tuple[tuple[int, int], ...], list[i
     """
     axes = _drawn_axes(shape, list(holders))
     parts = []
+    # Pieces that differ only along axes that are not drawn share a rectangle.
     seen: dict[Any, list[int]] = {}
     for ranges, devices in holders.items():
         seen.setdefault(tuple(ranges[axis] for axis in axes), []).extend(devices)
@@ -145,6 +148,7 @@ def _cut(shape: Sequence[int], holders: dict[tuple[tuple[int, int], ...], list[i
         text = ", ".join(map(str, sorted(devices)))
         piece = ", ".join(f"axis {a}: {r[0]} to {r[1]}" for a, r in zip(axes, ranges, strict=True))
         tip = shortened(f"{piece or 'all of it'}; on device {text}", 300)
+        # A piece without elements has no rectangle.
         if down[1] > down[0] and across[1] > across[0]:
             corner = (across[0] * _WIDTH + 1, down[0] * _HEIGHT + 1)
             wide = (across[1] - across[0]) * _WIDTH - 2

@@ -84,6 +84,7 @@ def _contents(layer: Layer, depth: int, budget: _Budget) -> Markup:
 def _layer_line(name: str, layer: Layer, depth: int, budget: _Budget) -> Markup:
     """A layer inside another one."""
     settings = shortened(" ".join(layer.extra_repr().split()), 160)
+    # A parameter that is shared counts once.
     count = sum(element_count(p) for p in {id(p): p for p in layer.parameters()}.values())
     parts = [soft(f"({name})"), " ", head(type(layer).__name__), soft(f"({settings})")]
     if count:
@@ -91,6 +92,7 @@ def _layer_line(name: str, layer: Layer, depth: int, budget: _Budget) -> Markup:
     has_contents = any([layer._parameters, layer._buffers, layer._sub_layers])
     if not has_contents:
         return element("div", *parts, class_="leaf")
+    # Small outer layers are open, all others closed.
     shown = depth < _OPEN_DEPTH and 0 < len(layer._sub_layers) <= _OPEN_CHILDREN
     return fold(joined(parts), _contents(layer, depth + 1, budget), shown=shown)
 

@@ -58,6 +58,7 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
+        # `class_` and `fill_opacity` are Python's spellings of names that HTML has.
         name = name.rstrip("_").replace("_", "-")
         if value is True:
             words.append(name)
@@ -202,6 +203,7 @@ def bars(counts: Sequence[int], edges: Sequence[float], ends: tuple[float, float
     rects = []
     for index, count in enumerate(counts):
         tall = height * count / most
+        # A bar that is not empty is at least one pixel high.
         if count:
             tall = max(tall, 1.0)
         tip = f"{count:,} from {number(float(edges[index]))} to {number(float(edges[index + 1]))}"
@@ -273,6 +275,7 @@ def _path(xs: Sequence[float], ys: Sequence[float], bounds: tuple[float, ...], s
     command = "M"
     for x, y in zip(xs, ys, strict=True):
         if not math.isfinite(y):
+            # After a gap the line begins again.
             command = "M"
             continue
         across = size[0] * (x - left) / (right - left)

@@ -56,6 +56,7 @@ def result_view(result: ProfilerResult) -> Markup:
     by_name: dict[str, list[float]] = collections.defaultdict(lambda: [0, 0.0])
     by_line: dict[tuple[str, str, str], list[float]] = collections.defaultdict(lambda: [0, 0.0])
     for name, where, how, ns, _, _ in operations(result):
+        # Each operation counts by its name, and once more by its line.
         for entry in (by_name[name], by_line[where or "", name, how or ""]):
             entry[0] += 1
             entry[1] += ns
@@ -94,12 +95,14 @@ def timeline(result: ProfilerResult) -> Markup:
             open_ends = []
             name = result.threads.get(thread, str(thread))
             parts.append(element("text", name, x=0, y=line * _ROW + 10))
+        # Events that have ended are not around this one.
         while open_ends and open_ends[-1] <= event.start_ns:
             open_ends.pop()
         depth = line + 1 + len(open_ends)
         deepest = max(deepest, depth)
         open_ends.append(event.end_ns)
         left = min(max((event.start_ns - start) * scale, 0.0), _WIDTH - 1.0)
+        # Short events stay visible.
         wide = min(max(event.duration * scale, 0.5), _WIDTH - left)
         parts.append(_bar(event, left, depth * _ROW, wide))
     below = (deepest + 1) * _ROW
@@ -125,6 +128,7 @@ def _bar(event: Event, left: float, top: int, wide: float) -> Markup:
         fill_opacity="0.9" if event.how == COMPILE else "0.4",
     )
     letters = int((wide - 4) // _LETTER)
+    # There is no room for a name.
     if letters < 3:
         return rect
     label = element(

@@ -64,6 +64,7 @@ def html(value: Any) -> str:
         >>> views.html(paddle.ones([2, 3])).count("shape [2, 3]")
         1
     """
+    # The nearest class with a view.
     for kind in type(value).__mro__:
         if kind in _VIEWS:
             return _VIEWS[kind](value)
@@ -102,6 +103,7 @@ def _frame_with_numbers(frame: Any) -> str | None:
     for position, dtype in enumerate(frame.dtypes):
         column = frame.iloc[:, position]
         if dtype.kind == "O" and any(isinstance(value, Tensor) for value in column):
+            # A shallow copy: the user's frame keeps its Tensors.
             if shown is frame:
                 shown = frame.copy(deep=False)
             shown.isetitem(position, [_number_or_value(value) for value in column])

@@ -59,6 +59,7 @@ def sample(flat: np.ndarray, most: int) -> np.ndarray:
     if flat.size <= most:
         return flat
     step = -(-flat.size // most)
+    # A step that shares a factor with the length would favour some columns.
     while math.gcd(step, flat.size) != 1:
         step += 1
     return flat[::step]
@@ -91,8 +92,10 @@ def statistics_of(array: np.ndarray) -> Statistics:
         finite = numbers[np.isfinite(numbers)]
     if not finite.size:
         return Statistics(array.size, read.size, nan, infinite, what, None, None, None, None, 0, [], [])
+    # Bins need fewer elements than the mean does.
     binned = sample(finite, _MOST_BINNED)
     counts, edges = _histogram(binned)
+    # Large numbers may have no finite mean.
     with np.errstate(over="ignore"):
         mean = float(finite.mean(dtype=np.float64))
         deviation = float(finite.std(dtype=np.float64))

@@ -120,6 +120,7 @@ def _numbers(found: Statistics) -> list[Markup]:
     if found.binned >= _LEAST_BINNED and found.what != "ones":
         label = f"histogram of {found.binned:,} {found.what}"
         parts.append(bars(found.counts, found.edges, (found.low, found.high), label))
+        # Bins were filled from a part of the finite elements.
         if found.binned < found.read - found.nan - found.infinite:
             parts.append(row(soft(f"histogram of {found.binned:,} elements")))
     return parts
@@ -133,6 +134,7 @@ def is_state_dict(value: Any) -> bool:
 def state_view(state: Mapping[str, Tensor]) -> Markup:
     """The view of a dict of Tensors: one row each."""
     rows = [_state_row(name, tensor) for name, tensor in state.items()]
+    # A Tensor under two names counts once.
     each = {id(tensor): tensor for tensor in state.values() if not tensor.is_sparse()}
     elements = sum(map(element_count, each.values()))
     size = sum(element_count(t) * numpy_dtype(t).itemsize for t in each.values())

@@ -65,6 +65,7 @@ def _rates(scheduler: LRScheduler) -> Markup:
 
 def next_rates(scheduler: LRScheduler, count: int) -> tuple[list[float], list[float]]:
     """The present and the next `count` steps with their rates; the scheduler stays as it is."""
+    # A copy, as steps would move the user's scheduler.
     moving = copy.deepcopy(scheduler)
     moving.verbose = False
     steps = [float(moving.last_epoch)]
@@ -79,6 +80,7 @@ def next_rates(scheduler: LRScheduler, count: int) -> tuple[list[float], list[fl
     every = -(-len(steps) // _MOST_POINTS)
     if every > 1:
         steps = [*steps[::every], steps[-1]]
+        # The last point stays, so that the curve has its end.
         rates = [*rates[::every], rates[-1]]
     return steps, rates
 
@@ -91,6 +93,7 @@ def _horizon(scheduler: LRScheduler) -> int:
     for name in ("boundaries", "milestones"):
         ends = getattr(scheduler, name, None)
         if ends:
+            # A little beyond the last boundary.
             lengths.append(math.ceil(1.25 * max(ends)))
     if isinstance(inner, LRScheduler):
         lengths.append(_horizon(inner) + max(lengths, default=0) // 2)
