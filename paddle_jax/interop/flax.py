@@ -53,6 +53,7 @@ class FlaxLayer(Layer):
         _, params, rest = self._modes[True]
         self._names = []
         for state, is_param in ((params, True), (rest, False)):
+            # The entry `value` is in each path of nnx.
             for path, value in jax.tree_util.tree_leaves_with_path(state):
                 name = "_".join(
                     str(getattr(p, "key", getattr(p, "name", p)))
@@ -106,6 +107,7 @@ class FlaxLayer(Layer):
             ]
             module = nnx.merge(graph, *jax.tree.unflatten(shapes, values))
             leaves = list(fixed)
+            # Operands go back to their places among the fixed arguments.
             for i, value in zip(at, flat[n:], strict=True):
                 leaves[i] = value
             args, kwargs = jax.tree.unflatten(tree, leaves)

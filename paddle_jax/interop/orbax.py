@@ -95,6 +95,7 @@ def load_orbax(path: str, state_dict: dict[str, Any] | None = None) -> dict[str,
         # Before anything is read or changed.
         _check(wanted, saved)
         read = dict(_flat(_restored(checkpointer, folder, _targets(tree, wanted, orbax), orbax)))
+    # All was read and fits, so nothing is changed by half.
     for name, tensor in wanted.items():
         assign_from(tensor, wrap(read[name]))
     return state_dict

@@ -185,6 +185,7 @@ class _Block:
         if step.name in _OPERATIONS:
             left, right = known
             count = max(len(left), len(right))
+            # Operands are of one length, or one of them is a single number.
             if min(len(left), len(right)) not in (1, count):
                 return None
             # A factor that is no part of the expression.
@@ -282,6 +283,7 @@ class _Block:
 
     def exact_elements(self, symbol: Symbol) -> list[Number] | None:
         """The elements of a Tensor, if all are exact."""
+        # Elements that were computed from lengths are exact.
         if symbol in self.numbers:
             return self.numbers[symbol]
         constant = self.recording.tensors.get(symbol)

@@ -237,6 +237,7 @@ def _exported_for_most_lengths(
             if bound.least > 1 or bound.largest < _LARGEST_LENGTH
         }
         if bounds:
+            # The reason of the first refusal, without JAX's own frame of words.
             text = ", ".join(f"{_bounds_text(*bound)} along axis {axis}" for axis, bound in bounds.items())
             reason = str(refusals[0]).split("or for a value: ")[-1].split(" This error arises")[0]
             warnings.warn(f"save_stablehlo: the file is for lengths of {text}: {reason}", stacklevel=3)
@@ -386,6 +387,7 @@ def _refusal(layer: Any, error: Exception) -> ValueError:
     if not re.search(r":\d+\)$", text):
         place = f" ({user_line_of(error, function)})"
     if len(text) > 300:
+        # A long text is cut, which takes its line with it.
         text, place = f"{text[:300]}...", f" ({user_line_of(error, function)})"
     return ValueError(
         f"save_stablehlo: {name}: the code asks for a length that is not fixed, "
@@ -499,6 +501,7 @@ class StableHLOLayer(Layer):
         wanted = len(self.exported.in_avals) - len(self._places)
         if len(inputs) != wanted:
             raise ValueError(f"StableHLOLayer: inputs: got {len(inputs)}; the program takes {wanted}")
+        # Parameters and buffers are looked up at each call: the user may have replaced them.
         held = [getattr(*place) for place in self._places.values()]
         tensors = [x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]
         self._check_lengths(tensors)
@@ -510,6 +513,7 @@ class StableHLOLayer(Layer):
         avals = self.exported.in_avals[len(self._places) :]
         for number, (x, aval) in enumerate(zip(inputs, avals, strict=True)):
             for axis, bound in self._bounds.items():
+                # A length that is an int in the program is checked by the program itself.
                 is_open = axis < min(len(aval.shape), x.ndim) and not isinstance(aval.shape[axis], int)
                 if is_open and not bound.least <= x.shape[axis] <= bound.largest:
                     raise ValueError(

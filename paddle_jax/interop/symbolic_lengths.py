@@ -30,6 +30,7 @@ def _is_asked_by_user() -> bool:
     while frame.f_back is not None:
         scope = frame.f_globals
         _, _, inner = scope.get("__name__", "").partition(".")
+        # Functions of shapes ask for their caller.
         if not (is_ours(scope) and inner.startswith(_ASKS_FOR_USERS)) and not is_python_or_numpy(scope):
             break
         frame = frame.f_back
