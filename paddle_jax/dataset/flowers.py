@@ -70,6 +70,7 @@ def reader_creator(
 
     def reader() -> Iterator[Any]:
         labels, numbers = labels_in(label_file, setid_file, dataset_name)
+        # Labels begin at 1 in the file, classes at 0.
         wanted = {f"jpg/image_{number:05}.jpg": int(labels[number - 1]) - 1 for number in numbers}
         for name, content in members(data_file, wanted.__contains__):
             yield content, wanted[name]

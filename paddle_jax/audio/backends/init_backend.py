@@ -60,6 +60,7 @@ def set_backend(backend_name: str) -> None:
             f"set_backend: backend_name: got {backend_name!r}; available are {available}"
         )
     for name in ("info", "load", "save"):
+        # Users call them under both modules.
         for module in _FRONTS:
             setattr(module, name, getattr(_BACKENDS[backend_name], name))
 

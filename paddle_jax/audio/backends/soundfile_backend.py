@@ -141,6 +141,7 @@ def save(
 def _subtype(encoding: str | None, bits: int | None) -> str | None:
     """What libsndfile calls an encoding."""
     if encoding in (None, "PCM_S"):
+        # Without any wish libsndfile chooses by the ending.
         if encoding is None and bits is None:
             return None
         return {None: "PCM_16", 8: "PCM_S8"}.get(bits, f"PCM_{bits}")

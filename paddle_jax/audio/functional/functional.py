@@ -189,6 +189,7 @@ def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_
         if not fits:
             raise Exception(f"power_to_db: {name}: got {value}; it must be positive")
     decibels = 10.0 * log10(maximum(spect, to_tensor(amin, spect.dtype))) - 10.0 * math.log10(
+        # The reference, too, may not be below the least power.
         max(ref_value, amin)
     )
     if top_db is None:

@@ -200,6 +200,7 @@ def _spelled(column: list[str]) -> list[str]:
     for field in column:
         if "(" in field:
             role = field[1 : field.index("*")]
+            # `(A0*)` opens and closes the role at one word.
             inside = ")" not in field
             labels.append("B-" + role)
         elif field in ("*", "*)"):

@@ -60,6 +60,7 @@ class Imdb(Dataset):
         counts = collections.Counter()
         texts = {"pos": [], "neg": []}
         for name, content in members(self.data_file, _MEMBER.match):
+            # Without marks and in lower case, so that a word has one form.
             words = content.rstrip(b"\n\r").translate(None, string.punctuation.encode()).lower().split()
             # Words are counted in both parts, so that training and testing have the same numbers.
             counts.update(words)

@@ -84,6 +84,7 @@ class Catalogue:
             movies = _rows(archive, "movies")
             users = _rows(archive, "users")
         self.movie_info: dict[int, Any] = {
+            # A title ends in the year, which is no part of its words.
             int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
             for index, title, kinds in movies
         }
