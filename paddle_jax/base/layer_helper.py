@@ -108,6 +108,7 @@ class LayerHelper:
             found = [found]
         if len(found) not in (1, length):
             raise ValueError(f"{self.layer_type}: param_attr: got {len(found)}; it must be one, or {length}")
+        # One attr serves all.
         return [ParamAttr._to_attr(a) for a in (found * length if len(found) == 1 else found)]
 
     def iter_inputs_and_params(self, input_param_name: str = "input") -> Iterator[Any]:

@@ -26,5 +26,6 @@ def get_logger(name: str, level: int, fmt: str | None = None) -> Any:
     if fmt:
         handler.setFormatter(logging.Formatter(fmt=fmt, datefmt="%a %b %d %H:%M:%S"))
     logger.addHandler(handler)
+    # Otherwise the root logger would print each line once more.
     logger.propagate = False
     return logger

@@ -72,6 +72,7 @@ def accelerator(device: Any, kind: str, name: str) -> Any:
 def _current(here: list[Any]) -> Any:
     """The current device if it is one of these, else the first of them."""
     place = current()
+    # These functions are for accelerators, also while new Tensors go to the CPU.
     if place.is_cpu_place():
         return here[0]
     device = jax_device(place)

@@ -182,6 +182,7 @@ class stream_guard:
         if self.stream is not None:
             self._before = set_stream(self.stream)
             self._device = current()
+            # A stream of another device brings its device along.
             if self.stream.device != self._device:
                 set_device(self.stream.device)
 

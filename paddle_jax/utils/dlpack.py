@@ -60,6 +60,7 @@ class _Capsule:
         pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
         name = name_of(self._capsule)
         offset = _DEVICE_AT.get(name)
+        # Each version of the protocol has the device at its own place.
         if offset is None:
             raise ArgumentError("from_dlpack: dlpack: the capsule was used before; ask for a new one")
         kind, number = (ctypes.c_int32 * 2).from_address(pointer_of(self._capsule, name) + offset)

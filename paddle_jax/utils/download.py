@@ -92,6 +92,7 @@ def get_path_from_url(
     path = Path(_map_path(url, root_dir))
     if not (check_exist and _md5check(path, md5sum)):
         _download_to(url, path, md5sum)
+    # A file that is no archive needs no unpacking.
     if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path)):
         return _decompress(path)
     return str(path)

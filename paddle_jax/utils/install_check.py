@@ -120,6 +120,7 @@ def _versions() -> Iterator[Any]:
             yield f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:
             yield f"{name} is missing"
+    # Packages of plugins have the version of CUDA in their names.
     plugins = sorted(
         {
             d.name
@@ -204,6 +205,7 @@ def _collectives_work(devices: Sequence[Any]) -> tuple[bool, str]:
         found = _summed(devices)
     except Exception as error:
         return False, f"collectives on {count} {kind} devices: FAILED: {type(error).__name__}: {error}"
+    # Each device has to see the sum of all.
     if (found != count * (count + 1) / 2).any():
         return (
             False,

@@ -57,6 +57,7 @@ class BuildExtension(build_ext):
             ),
             target,
         )
+        # An installed extension is a package with a module of its own.
         if self.output_dir is None:
             target.with_name("__init__.py").write_text(_MODULE)
 

@@ -20,6 +20,7 @@ _GRAD = "@GRAD"
 
 def functions(library: Any) -> Any:
     """{name: function} of the operators that are not gradients."""
+    # Gradients are called by differentiation alone.
     plain = {
         name: o
         for name, o in library.operators.items()

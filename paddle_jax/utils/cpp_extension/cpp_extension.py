@@ -125,6 +125,7 @@ def CppExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 
     _need_setuptools()
     from setuptools import Extension
 
+    # As in torch: options by compiler, of which only that for C++ is used.
     flags = kwargs.get("extra_compile_args")
     if isinstance(flags, dict):
         kwargs["extra_compile_args"] = flags.get("cxx", [])

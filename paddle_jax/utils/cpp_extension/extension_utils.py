@@ -187,6 +187,7 @@ def compile_library(build: Build, target: Path, shared: Path | None = None) -> N
         exports = build.exports(folder if shared is None else shared)
         new_exports = folder / "exports.o"
         needed = list(objects.items())
+        # The table of exported functions is compiled once for all extensions of a folder.
         if not exports.exists():
             needed.append((new_exports, INCLUDE / "exports.cc"))
         commands = [[*build.compile, "-c", str(source), "-o", str(file)] for file, source in needed]
@@ -198,6 +199,7 @@ def compile_library(build: Build, target: Path, shared: Path | None = None) -> N
         library = folder / "library.so"
         link = [*build.compile, "-shared", *map(str, [*objects, exports]), *build.link, "-o", str(library)]
         _run(link, build.verbose)
+        # In one step, so that another process never sees half a library.
         library.replace(target)
 
 

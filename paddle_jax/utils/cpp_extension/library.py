@@ -153,9 +153,11 @@ def _one(owner: Any, name: Any, kind: Any, value: Any) -> str:
         float: float | int | np.floating | np.integer,
         str: str,
     }[wanted]
+    # Bools are ints for Python, but not here.
     if not isinstance(value, fits) or isinstance(value, bool) and wanted is not bool:
         raise TypeError(f"{owner}: {name}: got {value!r}; it must be {wanted.__name__}")
     if wanted is str:
+        # The length comes first, since a text may have spaces.
         return f"{len(value.encode())} {value}"
     if wanted is float:
         return repr(float(value))

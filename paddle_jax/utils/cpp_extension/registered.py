@@ -53,6 +53,7 @@ def load_op_meta_info_and_register_op(lib_filename: str) -> list[Any]:
             f"load_op_meta_info_and_register_op: {', '.join(taken)}: "
             "known from another library; give operators names of their own"
         )
+    # A library that is loaded again adds nothing.
     new = [name for name in made if name not in known]
     known.update({name: (library, made[name]) for name in new})
     return new
@@ -148,6 +149,7 @@ def _jit_compile(file_path: str, verbose: bool = False) -> None:
     path = Path(file_path)
     if not path.exists():
         raise AssertionError(f"_jit_compile: there is no file {str(file_path)!r}; write a setup.py there")
+    # The process has to know this package by the name that this one uses.
     alias = ["-m", "paddle_jax"] if Paths.root == "paddle" else []
     paths = [str(Path(__file__).parents[3]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     done = subprocess.run(
