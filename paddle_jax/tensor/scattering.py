@@ -663,6 +663,7 @@ def put_where(x: jax.Array, mask: jax.Array, value: jax.Array, accumulate: bool)
         "f(3,2), (const([0], 'int64'),), const(9, 'int64')",
         "f(3,2), (const([0, 1], 'int64'),), f(3)",
         "f(3,2), (const([[True, False], [False, True], [True, True]]),), f(4), True",
+        "f(3,4), (const([True, False, True]), const([1, -2], 'int64')), f(2)",
         "i(4), (const([2], 'int64'),), i(1)",
     ],
 )
@@ -700,7 +701,7 @@ def index_put(
             positions += _where(given)
         else:
             positions.append(given)
-    for d, index in enumerate(indices):
+    for d, index in enumerate(positions):
         check_index_dtype("index_put", index, name="indices")
         check_index("index_put", index, x.shape[d], name="indices")
     return put_at(x, positions, value, bool(accumulate))
