@@ -39,7 +39,7 @@ class MicroBatchSteps:
     def __init__(self, network: Layer, config: Any) -> None:
         self._config = config
         meshes = [p.process_mesh for p in network.parameters() if p.is_dist()]
-        # Parameters that lie on one device make one stage.
+        # Parameters that are on one device make one stage.
         self.stages: int = len({tuple(mesh.process_ids) for mesh in meshes}) or 1
         name = str(config.schedule_mode).replace("-", "").upper()
         if name not in _KINDS:

@@ -64,8 +64,8 @@ def _first(values: Any, change: Any) -> Any:
 
 def _cut_parameters(layer: Any, mesh: Any, names: Any, dims: Any) -> None:
     """Cuts parameters of a layer along the model dimension; dims: name -> axis, None for copies."""
-    # Without names all parameters of the plan are meant; one that lies on a mesh already stays.
     at = mesh.dim_names.index(MODEL)
+    # Without names all parameters of the plan are meant; one that is on a mesh already stays.
     for name in names or dims:
         param = layer._parameters.get(name)
         if param is not None and name in dims and not param.is_dist():

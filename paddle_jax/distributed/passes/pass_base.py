@@ -119,6 +119,7 @@ class Pass:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # -1 is refused: the program must say how many steps are merged.
         self._attrs: dict[str, Any] = {"k_steps": -1, "avg": True} if name == MERGE else {}
 
     def set_attr(self, key: str, value: Any) -> Pass:

@@ -20,12 +20,16 @@ from paddle_jax.distributed.ps.settings import SERVICE, grpc_of_servers, local_s
 from paddle_jax.distributed.ps.table_spec import JobSpec, TableSpec, piece_of
 from paddle_jax.distributed.rpc.channel import OPTIONS
 
+# The pauses of gRPC grow to two minutes, too long for a server that starts again.
 _OPTIONS = [*OPTIONS, ("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000)]
 _ANSWER = 30.0  # seconds that one request may take
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries
 _NOTICE = 10.0  # seconds between two lines that say which server does not answer
+# bytes of rows in a message; larger requests go in pieces
 _PIECE_BYTES = 4 << 20
+# seconds between two signs of life
 _BEAT = 1.0
+# in place of a server's number, where a change concerns whole tables
 _ALL_SERVERS = -1
 _REMEMBERED = 1024  # steps whose messages may still be under way
 
@@ -135,6 +139,7 @@ class Connection:
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(socket.gethostbyname(host)).is_loopback
+    # A name that nobody knows is no address of this machine.
     except OSError:
         return False
 
@@ -154,6 +159,7 @@ class Client:
         self.worker = worker
         self.job: JobSpec = job
         self.round: Any = 0
+        # It grows with each start, so servers refuse what an earlier process of this worker sends.
         self.incarnation: int = time.time_ns()
         self.late: list[str] = []
         self._pieces: dict[tuple[int, int, int], int] = {}
@@ -270,6 +276,7 @@ class Client:
             indices = parts[number]
             for begin in range(0, len(indices), rows):
                 piece = indices[begin : begin + rows]
+                # Messages hold float32 alone.
                 values = counts[piece, None].astype(np.float32) if counted else None
                 sequence = self._sequence(number, messages.PULL, self.round) if counted else 0
                 request = self._message(
@@ -309,6 +316,7 @@ class Client:
             flags: of `messages`.
         """
         parts = self._parts(ids)
+        # 8 bytes for the id, 4 for each value
         rows = max(1, _PIECE_BYTES // (8 + 4 * values.shape[1]))
 
         def push_part(number: int, server: Connection) -> None:
@@ -372,17 +380,21 @@ class Client:
 
     def mark(self, round: int) -> None:
         """Says that this worker has finished a step."""
+        # Server 0 counts the steps for all.
         self._connections[0].ask("Change", self._message(messages.MARK, round))
 
     def wait_for_round(self, round: int) -> int:
         """Waits until all workers have finished a step; returns the step to go on with."""
         request = self._message(messages.MARK, round)
+        # After some seconds the server answers without a result, and is asked again.
         while True:
             answer = json.loads(self._connections[0].ask("Wait", request))
             if "closed" in answer:
                 break
+        # Some workers may be left out of a step: all servers must leave out the same ones.
         if self.job.backups:
             self._commit(round, answer["members"])
+        # A worker that was left out goes on where the others are.
         return answer["closed"] if self.worker not in answer["members"] else round + 1
 
     def _commit(self, round: int, members: list[int]) -> None:
@@ -393,6 +405,7 @@ class Client:
     def advance(self, round: int) -> None:
         """Goes on with a step."""
         self.round = round
+        # A copy: the thread that sends gradients may add keys meanwhile.
         old = [key for key in list(self._pieces) if key[2] < round - _REMEMBERED]
         for key in old:
             del self._pieces[key]
@@ -420,6 +433,7 @@ class Client:
     def ask_all(self, method: str, **fields: Any) -> list[bytes]:
         """Sends a request in JSON to all servers."""
         request = json.dumps({"round": self.round} | fields).encode()
+        # What concerns whole tables takes longer than other requests.
         seconds = max(connection.seconds for connection in self._connections)
         return self.each(lambda _, server: server.ask(method, request, seconds))
 

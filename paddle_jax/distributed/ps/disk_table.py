@@ -70,6 +70,7 @@ class DiskTable(SparseTable):
 
     def _open(self) -> None:
         library = _rocksdict()
+        # Keys and values are bytes as they are.
         options = library.Options(raw_mode=True)
         options.create_if_missing(True)
         self._database = library.Rdict(str(self._rows), options)
@@ -87,6 +88,7 @@ class DiskTable(SparseTable):
             self._database = None
 
     def __del__(self) -> None:
+        # At the end of the interpreter, modules may be gone already.
         with contextlib.suppress(Exception):
             self.close()
             Path(self._folder).rmdir()

@@ -74,6 +74,7 @@ class EagerTable:
 
     def gradients(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Ids and gradients of their rows since the last step; None where there are none."""
+        # Rows that fill the array up to its length are cut off.
         found = [(ids, gradient.numpy()[: len(ids)]) for ids, gradient in self.found]
         self.found.clear()
         if not found:

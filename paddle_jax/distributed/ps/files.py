@@ -16,6 +16,7 @@ _TABLES = "ps_tables.json"
 
 
 def _file_of(folder: Path, name: str, server: int) -> Path:
+    # A slash would lead into another folder.
     return folder / f"{name.replace('/', '%2F')}.part{server}.npz"
 
 
@@ -45,6 +46,7 @@ def _further(path: Path, number: int) -> Path:
 def _all_further(path: Path) -> list[Path]:
     """The files with more rows beside one, in their order."""
     files = path.parent.glob(f"{glob.escape(path.stem)}-*.npz")
+    # By number: as text, 10 would come before 2.
     return sorted(files, key=lambda file: int(file.stem.rpartition("-")[2]))
 
 
@@ -74,6 +76,7 @@ def save(state: ServerState, folder: str, mode: int, tables: list[int] | None = 
             _write(path, {"begin": begin, "values": table.values[0], "states": table.states[0]})
         else:
             _write_pieces(path, table.pieces_to_save(mode))
+    # It is the same on all servers, so one writes it.
     if state.server == 0:
         described = {"servers": state.job.servers, "tables": [tuple(table) for table in state.job.tables]}
         (target / _TABLES).write_text(json.dumps(described))

@@ -8,12 +8,14 @@ import numpy as np
 
 from paddle_jax.distributed.ps.id_index import mixed
 
+# 2**64 / golden ratio: neighbouring ids and columns get different bits
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _TRIES = 64  # draws until a value lies between the bounds; then it is clipped
 
 
 def _bits(ids: np.ndarray, width: int, key: int) -> np.ndarray:
     """Random bits, uint64 [n, width], that depend on the id, the column and the key alone."""
+    # Overflow is meant: the arithmetic is modulo 2**64.
     with np.errstate(over="ignore"):
         rows = mixed(ids.view(np.uint64) * _STEP + np.uint64(key))
         columns = np.arange(1, width + 1, dtype=np.uint64) * _STEP
@@ -30,6 +32,7 @@ def _normal(ids: np.ndarray, width: int, key: int) -> np.ndarray:
     """Normally distributed numbers, float64 [n, width] (Box and Muller)."""
     # 1 minus the number, which is never 0.
     radius = np.sqrt(-2.0 * np.log1p(-chances(ids, width, key)))
+    # Box and Muller's formula needs two independent numbers.
     return radius * np.cos(2.0 * math.pi * chances(ids, width, key + 1))
 
 
@@ -40,6 +43,7 @@ def _truncated(ids: np.ndarray, width: int, key: int, low: float, high: float) -
         outside = (values < low) | (values > high)
         if not outside.any():
             break
+        # Each try draws twice, with two keys of its own.
         values = np.where(outside, _normal(ids, width, key + 2 * attempt), values)
     return np.clip(values, low, high)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads ids that follow each other
 _EMPTY = -1
+# a power of 2, as `_resize` and the masks of searches need
 _FIRST_SIZE = 1024
 
 

@@ -39,6 +39,7 @@ class Journal:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.number: int = max((int(file.suffix[1:]) for file in folder.glob("snapshot.*")), default=0)
+        # of a snapshot that was not finished, or that a newer one has replaced
         for abandoned in set(folder.glob("tables.*")) - {self.tables}:
             shutil.rmtree(abandoned)
         self._file: io.FileIO | None = None
@@ -48,6 +49,7 @@ class Journal:
         self._snapshot_size = snapshot.stat().st_size if snapshot.exists() else 0
         self._taken = time.monotonic()
         self._flushed = time.monotonic()
+        # The first failure is reported at once.
         self._warned = -_QUIET
         self._flush_every = float(os.environ.get("PADDLE_PS_FSYNC_SECONDS") or 0)
 
@@ -94,6 +96,7 @@ class Journal:
             # a handler may come out of its lock after the server has stopped; the next server writes then
             raise OSError(f"the journal in {self.folder} is closed: its server has stopped")
         if self._file is None:
+            # Without a buffer, so that a killed process loses nothing that it has written.
             self._file = self._path("journal", self.number).open("ab", buffering=0)
             self.size = self._file.tell()
         try:

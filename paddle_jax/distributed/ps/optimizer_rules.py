@@ -39,6 +39,7 @@ def attribute_facts(attr: Any) -> Any:
 
 def _rule(optimizer: Any) -> dict[str, Any]:
     kind = type(optimizer)
+    # The exact class: a subclass may have a rule that servers do not carry out.
     if kind is SGD:
         return {"name": "sgd"}
     if kind is Adagrad:
@@ -76,6 +77,7 @@ def first_of(initializer: Any, shape: list[int]) -> dict[str, Any]:
     Raises:
         ValueError: its values do not come row by row.
     """
+    # As for the weights of Layers: the global default, else Xavier.
     initializer = initializer or ParameterDefaults.weight or XavierUniform()
     if isinstance(initializer, Constant):
         number = initializer._value

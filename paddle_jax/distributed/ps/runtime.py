@@ -96,6 +96,7 @@ class Runtime:
         Raises:
             ValueError: a table of this name is another one.
         """
+        # Numbers go by the order in the program, which all processes have in common.
         spec = TableSpec(
             len(self.tables),
             name,
@@ -172,6 +173,7 @@ class Runtime:
         )
 
     def _token(self) -> str:
+        # Server 0 makes the token; all others read it.
         rank = 0 if self.is_server and self.index == 0 else 1
         return job_token(self.endpoints[0], rank, patience(), CALLER)
 
@@ -200,6 +202,7 @@ class Runtime:
         worker = worker_for(client, queue_size, int(self.settings["k_steps"]))
         try:
             worker.start(self._flat)
+        # Also after an interrupt, the threads of the client have to end.
         except BaseException:
             client.close()
             raise

@@ -205,6 +205,7 @@ class TableServer:
                 if not table.is_set:
                     raise NotReadyError("worker 0 has not given the values yet")
                 return table.values.tobytes()
+            # A pull that counts is a change, and goes into the journal.
             if found.flags & messages.FLAG_TRAINING and table.counts_pulls:
                 self.state.change(request, found)
             return table.pull(found.ids).tobytes()
@@ -235,6 +236,7 @@ class TableServer:
             if found.round in self.state.barriers:  # a worker that has started again comes after the others
                 texts = [""] * self.state.barriers[found.round]
                 return json.dumps({"given": texts, "closed": self.state.closed}).encode()
+            # A repeated request only waits.
             if found.worker not in self.state.gathered.get(found.round, {}):
                 self.state.change(request, found)
                 self._lock.notify_all()
@@ -341,6 +343,7 @@ class TableServer:
         now = time.monotonic()
         # Marks of steps go to server 0.
         waits = self.state.waits_for() if self.state.server == 0 else []
+        # A new step is open, or nobody waits: the time begins again.
         if self.state.closed != self._open_round or not waits:
             self._open_round = self.state.closed
             self._open_since = now

@@ -21,6 +21,7 @@ from paddle_jax.distributed.ps.tables import DenseTable, SparseTable
 
 _JOB = b"JOB:"  # begins the record of what the tables are
 _GATHERED = 64  # exchanges between workers whose results are kept for one that starts again
+# requests that count once, however often a worker sends them
 _ONCE = (messages.PUSH, messages.PULL, messages.ASSIGN, messages.SHRINK, messages.DAY)
 _WHOLE_TABLES = 1 << 32  # added to a worker's number for the sequence of its SHRINK and DAY
 
@@ -152,6 +153,7 @@ class ServerState:
             raise ValueError(f"worker: got {request.worker}; there are {self.job.workers}")
         if request.kind == messages.GATHER:
             self._check_exchange(request.round)
+        # Other requests name no table.
         if request.kind not in (messages.PUSH, messages.PULL, messages.ASSIGN):
             return
         table = self._table(request.table)
@@ -181,6 +183,7 @@ class ServerState:
         got = 0 if request.values is None else request.values.shape[1]
         if len(request.ids) and got != table.spec.width + extra:
             raise ValueError(f"table {table.spec.name!r}: got rows of {got}; it has {table.spec.width}")
+        # NumPy's `+=` by index would count only one of several.
         if len(np.unique(request.ids)) != len(request.ids):
             raise ValueError(f"table {table.spec.name!r}: ids: each one may come once in a push")
 
@@ -196,6 +199,7 @@ class ServerState:
                 self._make_tables(job_of(record[len(_JOB) :].decode()))
             else:
                 request = messages.parsed(record)
+                # It was checked before it was written.
                 self._changes[request.kind](request)
         return count + (found is not None)
 
@@ -321,11 +325,13 @@ class ServerState:
         if self.job is not None and self.job.mode == "sync":
             for round in [round for round in self.pending if round >= request.round]:
                 self.pending[round].pop(worker, None)
+            # The worker sends the pushes of this step once more, with the same numbers.
             self.last[worker] = min(self.last.get(worker, -1), messages.sequence_of(request.round, 0) - 1)
 
     def _mark(self, request: Message) -> None:
         """A worker has finished a step: its number + 1 is what it has finished."""
         worker = request.worker
+        # The step was closed without this worker, whose pushes were left out.
         if request.round < self.closed and self.marks.get(worker, 0) <= request.round:
             self.dropped[worker] = self.dropped.get(worker, 0) + 1
         self.marks[worker] = max(self.marks.get(worker, 0), request.round + 1)
@@ -339,6 +345,7 @@ class ServerState:
         """Closes the steps that enough workers have finished."""
         if self.job is None:
             return
+        # One mark may close several steps, where other workers are ahead.
         while True:
             finished = [worker for worker, mark in self.marks.items() if mark > self.closed]
             working = self._working()
@@ -371,6 +378,7 @@ class ServerState:
 
     def is_gathered(self, number: int) -> bool:
         """Whether all workers have given something to an exchange."""
+        # Workers that have ended give nothing more.
         return set(self.gathered.get(number, {})) | self.left >= set(range(self.job.workers))
 
     # exchanges between workers ------------------------------------------------------------------------------
@@ -426,6 +434,7 @@ class ServerState:
         waiting = [
             push for round in sorted(self.pending) for each in self.pending[round].values() for push in each
         ]
+        # With one id, since values are rows that belong to ids.
         gathered = [
             messages.message(messages.GATHER, worker, 0, number, ids=np.zeros(1), values=_as_row(given))
             for number, workers in self.gathered.items()
@@ -441,6 +450,7 @@ class ServerState:
             if isinstance(table, DenseTable):
                 table.assign(arrays[f"{number}.values"])
                 table.states[:] = arrays[f"{number}.states"]
+                # After `assign`, which would say that there are values.
                 table.is_set = plain[f"set {number}"]
             else:
                 if isinstance(table, DiskTable):
@@ -449,12 +459,14 @@ class ServerState:
         self.applied = plain["applied"]
         self.closed = plain["closed"]
         count = sum(name.startswith("message ") for name in arrays)
+        # These requests change the numbers below, which therefore come after them.
         for i in range(count):
             request = messages.parsed(arrays[f"message {i}"].tobytes())
             self._changes[request.kind](request)
         self.left = set(plain["left"])
         for name in ("last", "incarnations", "marks", "members", "dropped"):
             setattr(self, name, dict(plain[name]))
+        # An older snapshot has none.
         self.barriers = dict(plain.get("barriers", []))
 
 
@@ -463,6 +475,7 @@ def _stream(request: Message) -> int:
     of its pulls that count, which may overtake the pushes of earlier steps."""
     if request.kind in (messages.SHRINK, messages.DAY):
         return _WHOLE_TABLES + request.worker
+    # below zero, where no number of a worker is
     return ~request.worker if request.kind == messages.PULL else request.worker
 
 

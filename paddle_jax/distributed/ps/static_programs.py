@@ -129,6 +129,7 @@ class RemoteProgram(ProgramHook):
         tables = [program.data[rows] for rows in self.rows.values()]
         wanted = [program.symbol_of(param) for param in params] + [held_symbol(rows) for rows in tables]
         found = differentiated(program, [held_symbol(loss)], [None], wanted, no_grad_set)
+        # The gradients of tables come behind those of the Parameters.
         trained = [
             (param, gradient) for param, gradient in zip(params, found, strict=False) if gradient is not None
         ]
@@ -176,6 +177,7 @@ class RemoteProgram(ProgramHook):
         worker = self.runtime.connected(where)
         worker.flush()
         found = worker.client.pull(table, np.arange(length, dtype=np.int64), None)
+        # A lookup of padding gives zeros; in a file the row itself has to be zeros.
         for padding in paddings - {None}:
             found[padding] = 0
         return found
@@ -280,6 +282,7 @@ class RemoteProgram(ProgramHook):
 
 def _host_ids(program: Program, ids: Any, values: dict[str, Any], feed: dict[str, Any]) -> np.ndarray:
     """The ids of a lookup: what is fed, or what the program computes of it."""
+    # Ids that the program computes need a run of that part first.
     if held_symbol(ids).kind != "data":
         entry = compiled_run(program, [ids], True)
         return entry.to_numpy(entry(values, feed))[0]
@@ -295,9 +298,11 @@ def _sums_by_id(rows: Rows, values: np.ndarray) -> np.ndarray:
     """What belongs to each id, of a number for each example: float32 [n]."""
     found = np.zeros(len(rows.ids), np.float32)
     for indices in rows.inverses.values():
+        # One row for each example, with all its ids.
         by_example = indices.reshape(len(indices), -1)
         each = np.broadcast_to(values.reshape(len(indices), 1), by_example.shape)
         real = by_example >= 0
+        # An id may occur several times, which `+=` would count once.
         np.add.at(found, by_example[real], each[real])
     return found
 
@@ -347,6 +352,7 @@ def recorder_of(runtime: Runtime) -> Any:
         )
         runtime.attributes[name] = attribute_facts(attr)
         padding = padding_idx
+        # Counted from the end, as for `nn.Embedding`.
         if padding_idx is not None and padding_idx < 0:
             padding = int(size[0]) + padding_idx
         return program.hook.lookup(ids, name, (int(size[0]), table.width), padding, is_test)

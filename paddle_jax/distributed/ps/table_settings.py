@@ -148,6 +148,7 @@ def _with_named_rule(spec: TableSpec, part: str, settings: dict[str, Any]) -> Ta
         for key in list(settings)
         if key.startswith(known.group)
     }
+    # The rule of the strategy replaces that of the optimizer, but for its decay.
     rule: dict[str, Any] = {"name": known.rule, "factor": 1.0, "decay": spec.rule.get("decay", 0.0)}
     rule["rate"] = float(own.pop("learning_rate", known.rate))
     for field, (setting, value) in known.settings.items():

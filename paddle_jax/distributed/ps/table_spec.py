@@ -88,6 +88,7 @@ def job_of(text: str) -> JobSpec:
         raise ValueError(f"parameter server: the description of the job is not understood: {error}") from None
     if job.mode not in MODES or any(table.kind not in (SPARSE, DENSE) for table in job.tables):
         raise ValueError(f"parameter server: got {job.summary()}; the mode must be one of {MODES}")
+    # A width from outside must not make a server ask for any amount of memory.
     if not all(isinstance(table.width, int) and 0 < table.width < 1 << 40 for table in job.tables):
         raise ValueError(f"parameter server: got {job.summary()}; widths must be positive")
     return job
@@ -95,4 +96,5 @@ def job_of(text: str) -> JobSpec:
 
 def piece_of(width: int, server: int, servers: int) -> tuple[int, int]:
     """Begin and end of the part of a dense table that a server has."""
+    # Parts differ by one value at most.
     return width * server // servers, width * (server + 1) // servers

@@ -142,6 +142,7 @@ class SparseTable:
         if self.counts_pulls:
             found[~missing & (self.statistics[np.maximum(indices, 0), _COUNT] < self._least)] = 0
         if self._chance < 1:
+            # By the id and the seed alone: an id is always taken in, or never.
             found[~self._is_admitted(ids)] = 0
         return found
 
@@ -220,6 +221,7 @@ class SparseTable:
         """
         settings = self.spec.accessor
         least = settings["delete_threshold"] if threshold is None else threshold
+        # Rows that nobody counted shows for have no score to go by, unless the caller asks.
         goes_by_score = self.spec.entry.startswith("show_click_entry") or threshold is not None
 
         def fade(statistics: np.ndarray) -> np.ndarray:
@@ -277,6 +279,7 @@ class SparseTable:
         # Mode 1 looks at what has happened since the last base.
         score = statistics[:, _CHANGE] if mode == 1 else score
         keep = score >= self.spec.accessor["base_threshold"]
+        # Later saves of changes start from this base.
         if mode == 2:
             statistics[keep, _CHANGE] = 0
         return Piece(piece.ids[keep], piece.rows[keep], statistics[keep])

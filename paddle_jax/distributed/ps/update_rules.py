@@ -53,6 +53,7 @@ def _one_sum(settings: dict[str, Any], width: int) -> np.ndarray:
 def _row_adagrad(settings: Any, values: Any, states: Any, gradients: Any, rate: Any) -> None:
     """AdaGrad of Paddle's tables for click models: one sum of squares for a row."""
     initial = np.float32(settings["initial"])
+    # By the sum without this gradient, unlike the optimizer of that name.
     values -= rate * gradients * np.sqrt(initial / (initial + states))
     states += np.mean(gradients * gradients, axis=1, keepdims=True)
 
@@ -70,6 +71,7 @@ def _std_adagrad(settings: Any, values: Any, states: Any, gradients: Any, rate: 
 
 def _adam_state(settings: dict[str, Any], width: int) -> np.ndarray:
     state = np.zeros(2 * width + 2, np.float32)
+    # the powers of the decays for the first update
     state[-2] = settings["beta1"]
     state[-1] = settings["beta2"]
     return state

@@ -204,6 +204,7 @@ class GeoWorker(Worker):
             rows = self.client.pull(self.sparse[number], missing, counts=None)
             indices = local._add(missing)
             local.rows[indices, :width] = rows
+            # Rows are in the order of the copy's indices, which new ids continue.
             self._old[number] = np.concatenate([self._old[number], rows])
         return local.pull(ids)
 

@@ -92,10 +92,12 @@ class _Master:
         ended = threading.Event()
         context.add_callback(ended.set)
         while not ended.wait(0.5):
+            # When all have left there is nobody to report to.
             if len(self.left | self.gone) == self.size:
                 return
             yield b""
         with self.changed:
+            # Who leaves says so before its stream ends.
             if rank not in self.left:
                 self.gone.add(rank)
             self.changed.notify_all()
@@ -166,6 +168,7 @@ class Agent:
         try:
             self.infos: list[WorkerInfo] = self._introduced(size, master)
         except BaseException:
+            # Also after an interrupt: the servers run in threads of their own.
             self._stop()
             raise
         watch = self._master.unary_stream(f"/{_SERVICE}/Watch")
@@ -173,6 +176,7 @@ class Agent:
         threading.Thread(target=self._keep_watching, name="paddle.rpc watch", daemon=True).start()
 
     def _keep_watching(self) -> None:
+        # The stream ends with an error where the master has gone.
         with contextlib.suppress(Exception):
             for _ in self._watch:
                 pass
@@ -221,6 +225,7 @@ class Agent:
                         f"init_rpc: not all processes have come to {master} within {seconds:.0f} s; "
                         "start all of them, with the same master_endpoint and world_size"
                     ) from None
+            # The master may not have started yet.
             time.sleep(_AGAIN)
 
     def find(self, name: str) -> WorkerInfo:

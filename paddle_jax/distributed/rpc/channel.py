@@ -91,6 +91,7 @@ def serve(
     }
     pool = concurrent.futures.ThreadPoolExecutor(threads, service)
     limited = [("grpc.max_receive_message_length", largest)]
+    # In place of the second option, which sets no limit.
     server = grpc.server(pool, options=[*OPTIONS[:1], *limited, *OPTIONS[2:]])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
     try:

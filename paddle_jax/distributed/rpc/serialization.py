@@ -81,6 +81,7 @@ def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[Any
     try:
         return dumped((True, function(*args, **kwargs)))
     except BaseException as error:
+        # `SystemExit`, too, belongs to the caller and not to this process.
         text = traceback.format_exc()
         try:
             data = dumped((False, (error, text)))

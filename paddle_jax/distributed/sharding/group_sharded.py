@@ -103,6 +103,7 @@ class GroupSharded(Layer):
         try:
             out = self._layers(*inputs, **kwargs)
         except BaseException:
+            # No backward pass will come that would release them.
             if pieces:
                 self._parts.release()
             raise
@@ -112,6 +113,7 @@ class GroupSharded(Layer):
         return out
 
     def _begin_call(self) -> None:
+        # With "os" gradients stay whole, and add up as they are.
         if is_grad_enabled() and self._level != "os":
             self._set_aside()
         if self._level == "p_g_os":
@@ -182,6 +184,7 @@ class GroupSharded(Layer):
         if self._level != "p_g_os" or self._parts.whole:
             return self._layers.state_dict(*args, **kwargs)
         self._parts.gather()
+        # Other Tensors, since those of the Layer become pieces again.
         found = {name: wrap(t._value) for name, t in self._layers.state_dict(*args, **kwargs).items()}
         self._parts.release()
         return found
@@ -256,6 +259,7 @@ class _StepOfPieces(GroupShardedOptimizer):
 
     def _update(self) -> None:
         self._parts.release()
+        # By the class: the object's own `step` leads here.
         type(self._inner).step(self._inner)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
@@ -300,6 +304,7 @@ class GroupShardedStage3(GroupSharded):
         try:
             self._optim = _StepOfPieces(optimizer, self._parts, self)
         except (TypeError, ValueError):
+            # The optimizer is refused: the model must stay usable without it.
             self.get_all_parameters()
             raise
         # Programs go on with the optimizer that they have passed, so its methods change.

@@ -46,6 +46,7 @@ def owners(params: Any, count: Any) -> dict[Any, Any]:
 
 @jax.jit
 def _squares(grads: Any) -> Any:
+    # A list without gradients gives a number, too.
     return sum((square_sum(g) for g in grads), jnp.zeros([], jnp.float32))
 
 
@@ -179,6 +180,7 @@ class Owned:
 
     def owns(self, param: Any) -> Any:
         """Whether this process updates a parameter."""
+        # One that was frozen at the start has no owner: each process updates it.
         return self._owners.get(id(param), self.group.rank) == self.group.rank
 
     def lists(self) -> list[list[Any]]:
@@ -323,6 +325,7 @@ class Pieces:
             # Buckets are made of gradients; this leads back to their parameters.
             owner = {id(p._grad): p for p in active}
             params = [owner[id(grad)] for grad in bucket]
+            # Row r has the pieces of process r of all these parameters.
             rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)
             out = self.group.process_group.reduce_scatter(rows.reshape(-1), collectives.AVG)
             self._cut(params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(put(part.copy()))))
@@ -419,6 +422,7 @@ class GroupShardedOptimizer(Round):
 
     def _put_together(self, param: Any, values: Any) -> Any:
         cut = isinstance(self._parts, Pieces) and id(param) in self._parts.lengths
+        # A single number, such as a power of beta, is the same on all processes.
         if (
             not cut
             or values[0].shape != (self._parts.lengths[id(param)],)
@@ -467,6 +471,7 @@ class GroupShardedOptimizer(Round):
         return name != "master_weights" and name not in others
 
     def _cut_state(self, param: Any, value: Any) -> Any:
+        # Single numbers and pieces stay as they are.
         if param is None or tuple(value.shape) != self._parts.shapes[id(param)]:
             return value
         return wrap(put(self._parts.piece(param, np.asarray(value))))

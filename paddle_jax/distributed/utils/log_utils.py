@@ -22,6 +22,7 @@ def get_logger(log_level: int | str, name: str = "root") -> logging.Logger:
         'trainer'
     """
     logger = logging.getLogger(name)
+    # A second call must not add a second handler.
     if not logger.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(

@@ -88,7 +88,7 @@ class Stages:
         """What a layer gets comes to its devices, and so does a weight that belongs to another stage."""
         mesh = self.mesh_of(layer)
         lent = []
-        # A weight that layers of several stages use lies on one of them.
+        # A weight that layers of several stages use is on one of them.
         for name, parameter in layer._parameters.items():
             if parameter is not None and _is_elsewhere(parameter, mesh):
                 lent.append((layer._parameters, name, parameter))

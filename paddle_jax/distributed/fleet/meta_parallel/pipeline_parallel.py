@@ -455,6 +455,7 @@ class PipelineParallel(_Batched):
             self.scaler.scale(zeros([]))
         self._layers.allreduce_shared_weight_gradients()
         losses = self._share_losses(return_micro_batch_loss)
+        # Messages to other stages may still be on their way; their errors are raised here.
         self._messages.finish()
         return losses
 

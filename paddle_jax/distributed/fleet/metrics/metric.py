@@ -104,6 +104,7 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> fl
     positive = _reduced(stat_pos, "sum", scope, util).reshape(-1)[::-1].astype(np.float64)
     negative = _reduced(stat_neg, "sum", scope, util).reshape(-1)[::-1].astype(np.float64)
     total = positive.sum() * negative.sum()
+    # Without examples of both kinds there is no curve; 0.5 is what guessing gives.
     if total == 0:
         return 0.5
     above = np.cumsum(positive)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _SET_TWICE = "custom_state_manager: got a second function to {} a state; only one can be set"
+# A barrier: XLA moves no operation across it.
 _WAIT = Kernel("wait_for", lambda *arrays: jax.lax.optimization_barrier(arrays), nondiff=True)
 _logger = logging.getLogger("paddle_jax.distributed.fleet")
 
@@ -133,6 +134,7 @@ class _Recompute(PyLayer):
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any | Tensor | None, ...] | tuple[Any | None, ...]:
         recorded = is_grad_enabled()  # the gradients are to be differentiated again
         if recorded:
+            # The Tensors of the first run, so that the new tape leads on to where they came from.
             inputs = ctx.tensors
         else:
             inputs = [_detached(t) for t in ctx.tensors]
@@ -149,6 +151,7 @@ class _Recompute(PyLayer):
             sources = [t for t in inputs if not t.stop_gradient]
             found = iter(grad(outputs, sources, starts, create_graph=True, allow_unused=True))
             return tuple([None if t.stop_gradient else next(found) for t in inputs])
+        # What the function reads from outside has an older tape, which others may still need.
         backward(outputs, starts, retain_graph=_uses_tape_before(outputs, first))
         return tuple([None if t.stop_gradient else t.grad for t in inputs])
 
@@ -158,6 +161,7 @@ def _wait_for(cotangents: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
 
     XLA merges equal computations, and would keep the results of the first run.
     """
+    # Operations that run at once are in order already.
     if local.ctx.segment is None:
         return
     # A mask that all stages of a pipeline share is on a larger mesh: one program has operands of one mesh.
@@ -180,6 +184,7 @@ def _uses_tape_before(tensors: Sequence[Tensor], serial: int) -> bool:
             return True
         if id(node) not in seen:
             seen.add(id(node))
+            # Sources that are Tensors are leaves.
             nodes += [source for source, _ in node.edges if not isinstance(source, Tensor)]
     return False
 
@@ -288,15 +293,19 @@ def recompute(function: Any, *args: Any, **kwargs: Any) -> Tensor | dict[str, An
     # Paddle's names: all other keyword arguments are for the function.
     keep_random = kwargs.pop("preserve_rng_state", True)
     reentrant = kwargs.pop("use_reentrant", True)
+    # Accepted: it says where values wait, not what they are.
     kwargs.pop("offload_indices", None)
     given = (args, kwargs)
     tensors = list(tensors_in(given))
+    # Without a gradient there is no backward pass, and nothing is kept for it.
     if all(t.stop_gradient for t in tensors):
         return function(*args, **kwargs)
+    # While a program is captured, its Frame decides what is computed again.
     if not state.frame.eager:
         return state.frame.call_recomputed(function, args, kwargs)
     first_run = _FirstRun(function, given, tensors, reentrant)
     outputs = _Recompute.apply(*tensors, run=first_run.outputs, keep_random=keep_random)
+    # A PyLayer gives a single result as it is.
     if not isinstance(outputs, tuple):
         outputs = (outputs,)
     return first_run.result_with(outputs)

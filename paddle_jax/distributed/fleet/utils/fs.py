@@ -338,6 +338,7 @@ class HDFSClient(FS):
 
     def _entries(self, *paths: str) -> list[list[str]]:
         """The eight columns of each entry: rights, copies, owner, group, size, day, time, path."""
+        # Names may have spaces: only the first seven gaps separate columns.
         rows = [line.split(maxsplit=7) for line in self._run("-ls", *paths).splitlines()]
         # The first line counts the entries.
         return [row for row in rows if len(row) == 8]
@@ -450,6 +451,7 @@ class HDFSClient(FS):
             raise FSFileNotExistsError(f"HDFSClient.upload: local_path: {local_path} does not exist")
         if overwrite and self.is_exist(fs_path):
             self.delete(fs_path)
+            # It must be a folder again, since files are put into it.
             self.mkdirs(fs_path)
         chosen = sorted(map(str, local.iterdir())) if local.is_dir() else [str(local)]
         self._run_all([("-put", name, fs_path) for name in chosen], multi_processes)

@@ -250,6 +250,7 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
         super().__init__(
             in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name
         )
+        # One process has all parts, on its devices.
         on_devices = Current.grid is not None and Current.grid.degree("mp") > 1
         if not (self.is_mp or on_devices) or gather_output:
             raise CheckError(

@@ -27,6 +27,7 @@ class _Timer:
         """
         if self.started_:
             raise AssertionError("timer has already started")
+        # Work that is under way belongs to the time before.
         synchronize()
         self.start_time: float = time.time()
         self.started_ = True
@@ -39,6 +40,7 @@ class _Timer:
         """
         if not self.started_:
             raise AssertionError("timer is not started.")
+        # Results may still be computed in the background; their time counts.
         synchronize()
         self.elapsed_ += time.time() - self.start_time
         self.started_ = False

@@ -28,6 +28,7 @@ def _number_count(numbers: Tensor, upper_range: int) -> Tensor:
         Tensor, int64 [upper_range].
     """
     chosen = host_value(numbers, "number_count").ravel()
+    # -1 stands for tokens without an expert.
     return to_tensor(np.bincount(chosen[chosen >= 0], minlength=upper_range)[:upper_range])
 
 
@@ -92,6 +93,7 @@ def _prune_gate_by_capacity(gate_idx: Tensor, expert_count: Tensor, n_expert: in
     chosen = host_value(gate_idx, "prune_gate_by_capacity")
     pruned = chosen.ravel().copy()
     for expert in range(limits.size):
+        # The first tokens of an expert stay.
         pruned[np.flatnonzero(pruned == expert)[limits[expert] :]] = -1
     return to_tensor(pruned.reshape(chosen.shape))
 
@@ -111,5 +113,6 @@ def _random_routing(topk_idx: Tensor, topk_value: Tensor, prob: Tensor, topk: in
     if topk != 2:
         raise RuntimeError(f"random_routing: topk: got {topk}; it must be 2")
     chosen = host_value(topk_idx, "random_routing").copy()
+    # `prob` has random numbers: the second expert is taken with twice its value as probability.
     chosen[2 * host_value(topk_value, "random_routing")[:, 1] < host_value(prob, "random_routing"), 1] = -1
     return to_tensor(chosen)

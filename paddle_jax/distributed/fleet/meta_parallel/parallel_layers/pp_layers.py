@@ -424,6 +424,7 @@ def _worth_recomputing(functions: Sequence[Callable[..., Any] | Layer], input: T
     """Whether there is something to keep from being held: Parameters, and an input that wants a gradient."""
     if not any(isinstance(one, Layer) and one.parameters() for one in functions):
         return False
+    # A stage may give several Tensors, which are one argument of the next one.
     tensors = input if isinstance(input, tuple) else (input,)
     return any(isinstance(one, Tensor) and not one.stop_gradient for one in tensors)
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OUTPUT = "output"
 GRADIENT = "gradient"
+# the length of the JSON text that follows
 _HEAD = struct.Struct("!I")
 
 
