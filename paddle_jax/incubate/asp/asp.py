@@ -87,6 +87,7 @@ def _weights(model: Layer) -> Iterator[Any]:
             and weight is not None
             and not PruningState.excluded & {layer.full_name(), weight.name}
         ):
+            # A kind without a function of its own is pruned in the usual way.
             yield weight, PruningState.supported[kind] or _usual
 
 
@@ -186,6 +187,7 @@ class OptimizerWithSparsityGuarantee:
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a state made by `state_dict()`."""
+        # A copy, since masks are taken out of it.
         state = dict(state_dict)
         for param in self._optimizer._all_params():
             # Masks are saved beside the states.

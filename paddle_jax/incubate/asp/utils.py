@@ -126,6 +126,7 @@ def get_mask_2d_greedy(mat: Any, n: Any, m: Any) -> np.ndarray:
     squares = np.abs(_squares(mat, m))
     mask = np.zeros(squares.shape)
     for place in np.ndindex(squares.shape[:2]):
+        # A view: what is set here is set in the mask.
         kept = mask[place]
         for i, j in zip(
             *np.unravel_index(np.argsort(-squares[place], None, kind="stable"), (m, m)), strict=True
@@ -136,6 +137,7 @@ def get_mask_2d_greedy(mat: Any, n: Any, m: Any) -> np.ndarray:
     return _joined(mask, mat.shape)
 
 
+# Patterns of a size are many, and the same for all weights.
 @ft.lru_cache(maxsize=16)
 def _patterns(n: int, m: int) -> np.ndarray:
     """All squares of m by m with n ones in each row and column, [patterns, m, m]."""

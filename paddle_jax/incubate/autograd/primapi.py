@@ -28,6 +28,7 @@ def _directions(given: Tensor | None, like: Sequence[Tensor], what: str) -> list
         found = [ones_like(t) for t in like]
     else:
         found = _tensors(given, what)
+    # Not strict: another number of directions has a message of its own below.
     for d, t in zip(found, like, strict=False):
         if list(d.shape) != list(t.shape):
             raise RuntimeError(f"{what}: got shape {list(d.shape)}; it must be {list(t.shape)}")

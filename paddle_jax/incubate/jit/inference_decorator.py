@@ -64,6 +64,7 @@ def inference(
             f"inference: precision_mode: got {precision_mode!r}; allowed are {', '.join(_PRECISIONS)}"
         )
     if function is None:
+        # Called with settings alone, as `@inference(precision_mode=...)`.
         return lambda function: inference(function, precision_mode=precision_mode)
     if not callable(function):
         raise AssertionError(

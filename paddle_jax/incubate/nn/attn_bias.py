@@ -170,6 +170,7 @@ class PaddedSeqLenInfo(SeqLenInfo):
             all(length <= padding for length in seqlens),
             f"from_seqlens_padded: seqlens: got {list(seqlens)}; all must be at most {padding}",
         )
+        # One start more, which is the end of the last sequence.
         starts = list(range(0, len(seqlens) * padding + 1, padding))
         return cls(
             to_tensor(np.array(starts, np.int32)),
@@ -246,6 +247,7 @@ class BlockDiagonalMask(AttentionBias):
         """Joins Tensors [batch, length, ...] to [1, total, ...]; returns (mask, Tensor)."""
         sizes = [tensor.shape[0] for tensor in tensors]
         mask = cls.from_seqlens([tensor.shape[1] for tensor in tensors for _ in range(tensor.shape[0])])
+        # `split` gives a Tensor for each of those that were joined.
         mask._batch_sizes = sizes
         return mask, concat([tensor.reshape([1, -1, *tensor.shape[2:]]) for tensor in tensors], 1)
 

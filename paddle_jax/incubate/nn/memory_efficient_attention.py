@@ -64,12 +64,14 @@ def memory_efficient_attention(
             f"memory_efficient_attention: attn_bias: got {type(attn_bias).__name__}; "
             "it must be a Tensor or a mask of attn_bias"
         )
+    # The exact class: its subclass has numbers to add.
     causal = type(attn_bias) is LowerTriangularMask
     if causal:
         # Causality alone is a flag of the kernel: no matrix is made.
         attn_bias = None
     elif isinstance(attn_bias, AttentionBias):
         shape = [query.shape[0], query.shape[2], query.shape[1], key.shape[1]]
+        # A bias may differ by batch and head; other masks are the same for all.
         attn_bias = attn_bias.materialize(
             shape if isinstance(attn_bias, LowerTriangularMaskWithTensorBias) else [1, 1, *shape[2:]]
         )

@@ -26,6 +26,7 @@ def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tenso
         [1.0, 0.0]
     """
     if x.ndim == mask.ndim == 4:
+        # -1 is a length that is not known, in a static program.
         alike = [x.shape[i] == mask.shape[i] or -1 in (x.shape[i], mask.shape[i]) for i in (0, 2, 3)]
     else:
         alike = [False]
@@ -35,4 +36,5 @@ def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tenso
             f"{list(x.shape)}; they must be [batch, 1, queries, keys] and [batch, "
             "heads, queries, keys]"
         )
+    # As in the fused kernel, the mask gets no gradient.
     return softmax(x + mask.detach())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def _norm(x: jax.Array) -> jax.Array:
+    # The first axis is that of parameters of one shape, which are stacked.
     return jnp.sqrt(jnp.sum(x * x, axis=tuple(range(1, x.ndim)), keepdims=True))
 
 
@@ -133,7 +134,9 @@ class LarsMomentumOptimizer(Optimizer):
             return p - velocity, {"velocity": velocity}
         size = _norm(p)
         slope = _norm(g)
+        # Without weights, gradients or decay there is no ratio to scale by.
         known = (size > 0) & (slope > 0) & (rule_decay > 0)
+        # Divides by 1 where the ratio is not used, against 0 / 0.
         rate = jnp.where(
             known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1), lr
         )

@@ -64,7 +64,9 @@ class LookAhead(Optimizer):
         self.alpha = alpha
         self.k = k
         self.type = "lookahead"
+        # Copies, since the inner optimizer changes the weights in place.
         self._slow = [assign(param.detach()) for param in self._all_params()]
+        # A Tensor, so that compiled steps count as well.
         self._count = to_tensor(0)
 
     @no_grad()
@@ -73,6 +75,7 @@ class LookAhead(Optimizer):
         self.inner_optimizer.step()
         count = self._count + 1
         assign_from(self._count, count)
+        # Without branches: in a compiled step the count is not known.
         for param, slow in zip(self._all_params(), self._slow, strict=True):
             behind = where(count == 1, param, slow)  # the slow weights begin after the first step
             behind = where(count % self.k == 0, behind + self.alpha * (param - behind), behind)
@@ -117,6 +120,7 @@ class LookAhead(Optimizer):
             loaded = state.pop(f"{param.name}_slow_0", None)
             if loaded is not None:
                 slow.set_value(loaded)
+                # behind the first step, which would replace them by the weights
                 self._count.set_value(to_tensor(self.k))
         if steps is not None:
             self._count.set_value(steps)

@@ -74,6 +74,7 @@ class ModelAverage(Optimizer):
         self.type = "average_accumulates"
         self._kept = []
         for param in self._all_params():
+            # Sums of many weights lose digits in half precision.
             if param.dtype in (dtypes.float16, dtypes.bfloat16):
                 wide = "float32"
             else:

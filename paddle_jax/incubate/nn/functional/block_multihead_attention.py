@@ -35,7 +35,9 @@ def _turned(x: Any, positions: Any, rope: Any, neox: Any) -> Any:
             rope = jnp.concatenate([rope, rope], -1)
         else:
             rope = jnp.repeat(rope, 2, -1)
+    # [cosine or sine, batch, position, width]
     rope = jnp.broadcast_to(rope[:, :, :, 0], (2, x.shape[0], *rope.shape[2:3], width))
+    # Steps behind the end of a sequence count for nothing, so any position will do.
     cos, sin = jnp.take_along_axis(rope, positions[None, :, :, None], 2, mode="clip")[:, :, :, None]
     if neox:
         # NeoX: the halves of a head are the pairs; else neighbours are.
@@ -85,6 +87,7 @@ def _with_new(
 ) -> jax.Array:
     """All keys (or values) of each sequence, [batch, positions, heads, width]: those of its pages, and the
     new ones in their places."""
+    # What pages beyond a sequence give is masked later.
     pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
     old = jnp.swapaxes(pages, 2, 3).reshape(tables.shape[0], -1, cache.shape[1], cache.shape[3])
     if scale is not None:
@@ -106,7 +109,9 @@ def _scores(
     """[batch, key heads, heads of each, length, positions] in float32 at least, minus infinity where
     nothing is to be seen."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
+    # Several heads of queries share one of keys.
     grouped = q.reshape(*q.shape[:2], keys.shape[2], -1, q.shape[-1]).astype(wide)
+    # At the default precision accelerators would multiply in fewer bits than float32 has.
     scores = (
         jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST)
         / q.shape[-1] ** 0.5
@@ -171,6 +176,7 @@ def paged_attention(
     tokens = qkv.shape[0]
     steps = jnp.arange(longest)
     valid = steps < lengths[:, None]
+    # Steps behind the end of a sequence have zeros.
     rows = (
         qkv.at[starts[:batch, None] + steps].get(mode="fill", fill_value=0).reshape(batch, longest, -1, width)
     )
@@ -237,6 +243,7 @@ def _check(
             "the third being block_size"
         )
     if qkv.ndim == 2:
+        # A width that does not divide gives a fraction, which is refused below.
         heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1]
     else:
         heads = 0
@@ -265,6 +272,7 @@ def _longest(lengths: Tensor, tokens: int) -> int:
         # Inside a trace lengths are not known; all tokens may belong to one sequence.
         most = tokens
     else:
+        # Read on the host, since it decides the shapes of the program.
         most = int(lengths.max())
     # Powers of two, so that few lengths are compiled.
     return max(1 << max(most - 1, 0).bit_length(), 1)
@@ -380,6 +388,7 @@ def block_multihead_attention(
                 f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
                 "'fp16', 'bf16' or 'fp32'"
             )
+        # Sums of 8-bit products are scaled in float32, before the conversion.
         x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
     if qkv_bias is not None:
         x = x + reshape(qkv_bias, [-1])

@@ -151,9 +151,11 @@ def expand_modality_expert_id(
             f"expand_modality_expert_id: expert_id: got shape {list(expert_id.shape)}; it must be [n, k]"
         )
     if is_group_expert:
+        # The j-th choice counts within the j-th group of experts.
         expert_id = expert_id + arange(expert_id.shape[1], dtype=expert_id.dtype) * group_size
     if num_expert_per_modality <= 0:
         return expert_id
+    # On each device the experts of one modality come first, then those of the other.
     device = expert_id // num_expert_per_modality
     number = expert_id % num_expert_per_modality
     return device * (2 * num_expert_per_modality) + number + modality_offset * num_expert_per_modality

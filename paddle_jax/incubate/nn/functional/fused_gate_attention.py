@@ -82,6 +82,7 @@ def fused_gate_attention(
             key = query
         q = einsum("brqn,nhw->brqhw", query, query_weight)
         k, v = (einsum("brkm,mhw->brkhw", key, weight) for weight in (key_weight, value_weight))
+    # The queries are scaled, as they are fewer numbers than the scores.
     scores = einsum("brqhw,brkhw->brhqk", q * q.shape[-1] ** -0.5, k)
     if attn_mask is not None:
         scores = scores + attn_mask

@@ -100,5 +100,6 @@ def fused_linear_activation(
     if activation == "relu":
         return relu(out)
     if activation == "gelu":
+        # as the fused kernel, which approximates it by tanh
         return gelu(out, True)
     return out

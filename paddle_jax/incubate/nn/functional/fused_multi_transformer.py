@@ -42,6 +42,7 @@ def _normalized(x: Tensor, scale: Tensor, bias: Tensor | None, epsilon: float, k
 def projected(x: Tensor, weight: Tensor, bias: Tensor | None, trans_qkvw: bool, groups: Any) -> list[Tensor]:
     """Queries [batch, heads, length, width], keys and values [batch, key heads, length, width]."""
     if not trans_qkvw:
+        # to [..., features of x], as with trans_qkvw
         weight = transpose(weight, [*range(1, weight.ndim), 0])
     shape = list(weight.shape[:-1])
     flat = reshape(weight, [-1, weight.shape[-1]])
@@ -87,6 +88,7 @@ def remembered(
             raise ValueError(
                 f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; {new.shape[3]} are needed"
             )
+        # The cache keeps its length: the new positions replace its first ones.
         return k, v, concat([new, cache[:, :, :, new.shape[3] :]], 3)
     # One place for each sequence, so the cache is chosen by a comparison, without an index.
     here = reshape(arange(cache.shape[3]), [1, 1, 1, -1, 1]) == reshape(positions, [1, -1, 1, 1, 1])
@@ -101,6 +103,7 @@ def seen(keys: Any, positions: Tensor, seq_lens: Tensor | None, decoding: bool) 
     elif seq_lens is None:
         return None
     else:
+        # What the keys have more than the queries is a prefix, which is always seen.
         last = cast(reshape(seq_lens, [-1, 1]), "int64") + (keys - positions.shape[1]) - 1
     return (arange(keys).unsqueeze(0) <= last).unsqueeze(1).unsqueeze(1)
 

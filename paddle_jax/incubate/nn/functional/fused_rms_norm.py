@@ -71,6 +71,7 @@ def fused_rms_norm(
     See: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
     """
     shape = trailing("fused_rms_norm", x, begin_norm_axis, norm_weight=norm_weight, norm_bias=norm_bias)
+    # Without a residual there is no sum to give.
     total = empty([0], dtype=x.dtype)
     if residual is not None:
         x = total = (x if bias is None else x + bias) + residual.reshape(x.shape)

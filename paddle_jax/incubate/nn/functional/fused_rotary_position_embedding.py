@@ -112,6 +112,7 @@ def fused_rotary_position_embedding(
         sin, cos = (
             _table(name, table, length, width, position_ids) for name, table in (("sin", sin), ("cos", cos))
         )
+    # The tables follow the axes of q, where the sequence comes first.
     if time_major:
         sin, cos = transpose(sin, [1, 0, 2, 3]), transpose(cos, [1, 0, 2, 3])
 

@@ -117,6 +117,7 @@ def masked_multihead_attention(
         rotary = reshape(rotary_tensor, [2, batch, 1, -1, width])
         q, k = (turned(t, rotary, positions, use_neox_rotary_style) for t in (q, k))
     keys, values, cache = remembered(k, v, cache_kv, None, positions, True)
+    # In place: programs keep their cache between calls.
     cache_kv._adopt(cache)
     y = reshape(
         attended(q, keys, values, src_mask, seen(keys.shape[2], positions, None, True)),

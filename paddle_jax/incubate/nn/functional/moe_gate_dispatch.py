@@ -32,6 +32,7 @@ def _places(expert_id: jax.Array, experts: int, capacity: int, last: bool) -> tu
     order = jnp.argsort(flat, stable=True)
     counts = jnp.bincount(flat, length=experts)
     starts = jnp.concatenate([jnp.zeros(1, counts.dtype), jnp.cumsum(counts)])
+    # the place of each choice among those of the same expert
     rank = jnp.zeros_like(order).at[order].set(jnp.arange(flat.size)) - starts[flat]
     if last:
         # Counted from the end: the first ones are too many, and get numbers below 0.
@@ -78,6 +79,7 @@ def _packed(
     kept = kept & (expert_id >= first) & (expert_id < first + experts)
     used = jnp.minimum(counts, capacity)[first : first + experts]
     starts = jnp.concatenate([jnp.zeros(1, used.dtype), jnp.cumsum(used)])
+    # Choices of other experts are masked; their index only has to be within bounds.
     place = jnp.where(kept, starts[jnp.clip(expert_id - first, 0, experts)] + rank, 0).astype(jnp.int32)
     # As in `_padded`: behind the end, where it is dropped.
     beyond = jnp.where(kept, place, rows).reshape(-1)

@@ -61,4 +61,5 @@ def variable_length_memory_efficient_attention(
     q, k, v = (transpose(t, [0, 2, 1, 3]) for t in (query, key, value))
     out = attention("variable_length_memory_efficient_attention", q, k, v, bias, 0.0, False, scale, None)
     out = transpose(out, [0, 2, 1, 3])
+    # Rows behind the end of a sequence are zeros.
     return where(counts, out, zeros_like(out))

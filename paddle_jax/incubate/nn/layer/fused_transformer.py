@@ -204,6 +204,7 @@ class FusedMultiHeadAttention(Layer):
         )
         self.linear_weight: Parameter = self.create_parameter([embed_dim, embed_dim], attr=linear_weight_attr)
         self.linear_bias: Parameter = self.create_parameter([embed_dim], attr=linear_bias_attr, is_bias=True)
+        # Only the normalisation that is used has parameters.
         scale, bias = (
             (pre_ln_scale_attr, pre_ln_bias_attr) if normalize_before else (ln_scale_attr, ln_bias_attr)
         )
@@ -612,6 +613,7 @@ class FusedMultiTransformer(Layer):
             for kind, (attrs, shape) in parameters.items():
                 if attrs is not None or "bias" not in kind:
                     lists[kind].append(self._create_listed_parameter(kind, _attr(attrs, i), shape))
+        # Without biases the function takes None.
         for kind, values in lists.items():
             setattr(self, kind, values or None)
 

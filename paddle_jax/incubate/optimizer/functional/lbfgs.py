@@ -81,6 +81,7 @@ def minimize_lbfgs(
 
     def learn(step: Any, change: Any) -> None:
         curvature = step @ change
+        # As for BFGS: the estimate has to stay positive definite.
         if curvature > 0:
             history.append((step, change, curvature))
 

@@ -102,6 +102,7 @@ def minimized(
         if not start.slope < 0:
             break
 
+        # Bound as defaults, since the loop goes on with other values.
         def point_at(length: Any, position: Any = position, along: Any = along) -> Point:
             loss, slope = evaluated(position + np.asarray(length, settings.dtype) * along)
             # beyond the range of the dtype nothing is lower
@@ -110,6 +111,7 @@ def minimized(
             return Point(length, loss, slope, float(slope @ along), float(np.abs(slope).max()))
 
         reach = float(np.abs(along).max())
+        # A step may leave the range of the dtype; such points count as not lower.
         with np.errstate(over="ignore", invalid="ignore"):
             found, _ = strong_wolfe(
                 point_at,

@@ -83,6 +83,7 @@ class DeviceExperts:
         # A power of 2 for all experts, so that few shapes are compiled.
         length = 1 << int(max(counts.max(), _FEWEST_ROWS) - 1).bit_length()
         indices = np.zeros([len(used), length], np.int64)  # of choices
+        # true for rows that only fill up to the length
         is_filled = np.ones([len(used), length, 1], bool)
         for row, i in enumerate(used):
             indices[row, : counts[i]] = np.flatnonzero(chosen == i)
@@ -93,9 +94,11 @@ class DeviceExperts:
         for start, i in zip(range(0, indices.size, length), used.tolist(), strict=True):
             parts.append(self._padded(i, rows[start : start + length], int(counts[i]), compute))
         shares = gather(reshape(value, [-1, 1]), to_tensor(indices.reshape(-1)))
+        # A row that fills up has a share of 0.
         shares = shares * to_tensor((~is_filled).reshape(-1, 1).astype(numpy_dtype(value)))
         found = concat(parts)
         found = found * cast(shares, found.dtype)
+        # A token may have several experts: their results add up.
         return scatter_nd_add(zeros_like(x, found.dtype), to_tensor(numbers[:, None]), found)
 
     def _padded(self, index: int, rows: Tensor, count: int, compute: Compute) -> Any:
@@ -119,9 +122,11 @@ class DeviceExperts:
     @no_grad()
     def _treats_rows_alone(self, index: int, rows: Tensor) -> bool:
         """Whether an expert gives the same for some rows without the others."""
+        # Where the other half of the rows changes nothing, rows that fill up do not either.
         half = rows.shape[0] // 2
         with evaluating(self.experts[index]):  # nothing is dropped
             whole, first = (self._computed(index, part, _call).numpy() for part in (rows, rows[:half]))
+        # Loose, since a product of another length may add up in another order.
         return np.allclose(whole[:half].astype(float), first.astype(float), rtol=1e-2, atol=1e-3)
 
 

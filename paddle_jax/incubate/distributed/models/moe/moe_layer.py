@@ -105,6 +105,7 @@ class MoELayer(Layer):
                 raise AssertionError(
                     f"MoELayer: gate: got the type {kind!r}; use 'naive', 'gshard' or 'switch'"
                 )
+            # NaiveGate has no capacity to share out, so it takes no group.
             if _GATES[kind] is NaiveGate:
                 group = {}
             else:
@@ -144,6 +145,7 @@ class MoELayer(Layer):
         dense = unknown(number)
         out = zeros_like(x)
         for i, expert in enumerate(self.experts):
+            # -1, which is no expert, equals none of them.
             own = number == i
             share = (value * cast(own, value.dtype)).sum(1, keepdim=True)
             if dense:
@@ -167,6 +169,7 @@ class MoELayer(Layer):
         order = order[chosen[order] >= 0]  # -1: no expert has room
         total = self.num_expert * self.world_size
         sent = np.bincount(chosen[order], minlength=total)
+        # how many rows come from each process for each expert of this one
         received = np.asarray(self.group.process_group.all_to_all(sent.reshape(self.world_size, -1)))
         sent = to_tensor(sent)
         received = to_tensor(received.reshape(-1))

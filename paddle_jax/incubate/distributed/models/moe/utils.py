@@ -103,5 +103,6 @@ def limit_by_capacity(
     _, _, received = count_by_gate(topk_idx, num_expert, world_size, require_pos=False, group=group)
     limits = full([num_expert], int(capacity), "int64")
     received = _limit_by_capacity(received, limits, world_size)
+    # Each process is sent back how many of its tokens the experts take.
     sent = _exchanged_counts(received, world_size, group)
     return sent, received, _prune_gate_by_capacity(topk_idx, sent, num_expert, world_size)
