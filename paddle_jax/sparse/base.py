@@ -65,6 +65,7 @@ class SparseTensor(Tensor):
 
     @property
     def _raw(self) -> Any:
+        # All operations of dense Tensors read this attribute.
         raise NotImplementedError(
             f"{type(self).__name__}: this operation is not defined for sparse Tensors; "
             "use paddle.sparse, or to_dense()"
@@ -139,6 +140,7 @@ class SparseTensor(Tensor):
             and other.values().shape == self.values().shape
         )
         if alike:
+            # The values come last, the coordinates before.
             pairs = zip(self.components()[0][:-1], other.components()[0][:-1], strict=True)
         else:
             pairs = ()
@@ -159,6 +161,7 @@ class SparseTensor(Tensor):
 
     def nnz(self) -> int:
         """The number of elements that are kept."""
+        # A sum of everything is a single value without an axis.
         if self._values.ndim:
             return self._values.shape[0]
         return 1

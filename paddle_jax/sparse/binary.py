@@ -224,6 +224,7 @@ def matmul(x: SparseTensor, y: Tensor, name: str | None = None) -> Tensor:
         # One matrix, or vector, for all rows.
         chosen = columns[-1:]
     else:
+        # In a stack, the number of the matrix chooses as well.
         chosen = [columns[0], columns[-1]]
     terms = (x.values() if vector else unsqueeze(x.values(), 1)) * gather_nd(y, stack(chosen, 1))
     return scatter_nd(stack(columns[:-1], 1), terms, [*x.shape[:-1], *([] if vector else y.shape[-1:])])
@@ -240,6 +241,7 @@ def _columns(x: Any) -> list[Tensor]:
             - 1
         )
         return [rows, x.cols()]
+    # The rows of a stack are unpacked on the host.
     return [to_tensor(p) for p in coordinates(x)]
 
 
@@ -255,6 +257,7 @@ def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     order = np.argsort(right[0], kind="stable")
     starts = np.searchsorted(right[0][order], np.arange(y.shape[0] + 1))
     counts = np.diff(starts)[left[1]]
+    # For each element of x the elements of y in its row, one after the other.
     first = np.repeat(np.arange(left.shape[1]), counts)
     second = order[starts[left[1]][first] + np.arange(len(first)) - (np.cumsum(counts) - counts)[first]]
     terms = gather(x.values(), to_tensor(first)) * gather(y.values(), to_tensor(second))
@@ -310,6 +313,7 @@ def masked_matmul(x: Tensor, y: Tensor, mask: SparseTensor, name: str | None = N
             "not fit [m, k], [k, n] and [m, n]"
         )
     rows, cols = (to_tensor(p) for p in coordinates(mask))
+    # Only the wanted elements are computed, each from its row and column.
     return with_values(mask, (gather(x, rows) * gather(y.t(), cols)).sum(-1))
 
 

@@ -34,6 +34,7 @@ _TABLE = 1 << 24
 
 def _numbers(places: jax.Array, shape: Sequence[int]) -> jax.Array:
     """One number for each coordinate [axes, n]."""
+    # Cells may be more than int32 can count.
     found = jnp.zeros(places.shape[1], jnp.int64)
     for place, length in zip(places, shape, strict=True):
         found = found * length + place
@@ -79,6 +80,7 @@ def added_up(
     # In sorted order a group begins where the number changes.
     first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
     group = jnp.cumsum(first) - 1
+    # What is beyond the bound is dropped here, and refused by `within`.
     sums = jnp.zeros((nnz, *values.shape[1:]), values.dtype).at[group].add(values[order], mode="drop")
     numbers, sums = _filled(
         jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums, group[-1] + 1
@@ -91,6 +93,7 @@ def _places(numbers: jax.Array, wanted: jax.Array, cells: int) -> jax.Array:
     if cells > _TABLE:
         return jnp.searchsorted(numbers, wanted.reshape(-1)).reshape(wanted.shape)
     order = jnp.arange(numbers.shape[0], dtype=jnp.int32)
+    # Of equal numbers the first counts: the others only fill up.
     return jnp.full(cells, numbers.shape[0], jnp.int32).at[numbers].min(order)[wanted]
 
 
@@ -116,6 +119,7 @@ def near_products(
         wanted = wanted * length + place
     # Outside of the space a number would be that of another row.
     at = _places(numbers, jnp.where(inside, wanted, 0), math.prod(shape))
+    # A place behind the end gives the last number, which is compared like any other.
     hit = inside & (numbers.at[at].get(mode="clip") == wanted)
     picked = jnp.where(hit[..., None], values.at[at].get(mode="clip"), 0)
     out = jnp.einsum("knc,kcd->nd", picked, weight.reshape(-1, *weight.shape[-2:]))
@@ -165,6 +169,7 @@ def convolved_near(
 ) -> SparseCooTensor:
     """A submanifold convolution with coordinates that are not known."""
     lengths = tuple(x.shape[: x.sparse_dim()])
+    # sorted and each once, as the search needs them
     places, values, _ = added_up(x.indices(), x.values(), lengths, x.nnz())
     made = near_products(places, values, weight, bias, lengths, tuple(dilation))
     return SparseCooTensor(places, made, [*x.shape[:-1], weight.shape[-1]], filled=x._filled)
@@ -189,6 +194,7 @@ def _reached(
     for axis, length in enumerate(space):
         start = places[axis + 1] + padding[axis] - jnp.asarray(offsets[axis] * dilation[axis])[:, None]
         step = start // stride[axis]
+        # Inside the result, and a multiple of the stride.
         valid = valid & (start >= 0) & (step < length) & (step * stride[axis] == start)
         number = number * length + step
     return number, valid
@@ -229,6 +235,7 @@ def spread_products(
     out = jnp.zeros((nnz, weight.shape[-1]), values.dtype).at[group].add(products, mode="drop")
     if bias is not None:
         out = out + bias
+    # Rows that fill up stay zeros, without the bias.
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
 
 
@@ -244,6 +251,7 @@ def spread_maxima(
     """(coordinates, values, how many there are) of a pooling of the first `count` elements; each that is the
     largest gets the gradient in full."""
     number, valid = _reached(places, *window, shape[1:])
+    # Rows that fill up reach nothing, since their zeros could be maxima.
     valid = valid & (jnp.arange(places.shape[1]) < count)
     order, group, found, count = _grouped(number, valid, shape, nnz)
     each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
@@ -298,6 +306,7 @@ def summed(x: SparseCooTensor, axes: Any, keepdim: bool, nnz: int) -> SparseCooT
         values = x.values().sum(behind, keepdim=keepdim)
     else:
         values = x.values()
+    # An axis that is kept has length 1, so its coordinate is 0.
     places = stack(
         [p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0)) if keepdim or a not in axes]
     )

@@ -96,6 +96,7 @@ class SparseCooTensor(SparseTensor):
     def _host_coordinates(self, name: str) -> np.ndarray:
         """See `sparse.coordinates.coordinates`."""
         places = host_integers(self._indices, name)
+        # A sum of everything has one coordinate, without an axis for the elements.
         if places.ndim == 2:
             return places
         return places.reshape(-1, 1)
@@ -162,6 +163,7 @@ def sparse_coo_tensor(
             f"sparse_coo_tensor: shape: got {shape}; the coordinates need at least {largest.tolist()}"
         )
     if values.stop_gradient != stop_gradient:
+        # A Tensor of its own, so that the flag of the caller's one stays.
         values = values.detach()
         values.stop_gradient = stop_gradient
     return SparseCooTensor(indices, values, shape)

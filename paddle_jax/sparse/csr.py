@@ -174,7 +174,9 @@ def by_rows(places: np.ndarray, values: Tensor, shape: Sequence[int], kind: Any 
     if len(shape) == 2:
         row = places[0]
     else:
+        # Rows are numbered through the whole stack.
         row = places[0] * rows + places[1]
+    # `bincount` alone would leave out empty rows at the end.
     counts = np.bincount(row, minlength=batches * rows).reshape(batches, rows)
     starts = np.concatenate([np.zeros((batches, 1), np.int64), np.cumsum(counts, 1)], 1).reshape(-1)
     return SparseCsrTensor(to_tensor(starts).astype(kind), to_tensor(places[-1]).astype(kind), values, shape)

@@ -52,6 +52,7 @@ def pca_lowrank(
         )
     turned = transpose(x, [1, 0])
     rows = x.shape[0]
+    # The mean is taken off within the products: a centred matrix would be dense.
     if center:
         mean = matmul(turned, ones([rows, 1], x.dtype)) / rows
     else:

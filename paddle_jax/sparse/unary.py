@@ -156,6 +156,7 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     shape = [x.shape[p] for p in perm]
     places = places[perm[: len(places)]]
     values = x.values()
+    # Rows need sorted coordinates; others may come in any order.
     return like(
         x, *(joined(places, values, shape) if isinstance(x, SparseCsrTensor) else (places, values)), shape
     )
@@ -230,6 +231,7 @@ def slice(
     inside = np.ones(places.shape[1], bool)
     for axis, start, end in zip(axes, starts, ends, strict=True):
         axis %= x.ndim
+        # Python's rules for bounds outside of the axis.
         start, end, _ = np.s_[start:end].indices(x.shape[axis])
         shape[axis] = max(end - start, 0)
         if axis >= len(places):
@@ -312,6 +314,7 @@ def behind_axes(x: SparseTensor, places: np.ndarray) -> range:
 def _sum_dtype(own: DType, asked: DTypeLike | None) -> DType:
     if asked is not None:
         return dtypes.convert(asked)
+    # Sums of bools and integers are int64, as in Paddle.
     if own.np.kind in "biu":
         return dtypes.convert("int64")
     return own

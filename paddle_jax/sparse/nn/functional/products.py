@@ -73,6 +73,7 @@ def convolved(
         # Without known coordinates pairs are found within the program.
         if unknown(x.indices()):
             return convolved_near(x, weight, bias, window.dilation)
+        # So the centre of the kernel is at the element of the result.
         window = window._replace(
             stride=(1,) * axes,
             padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)),
@@ -127,6 +128,7 @@ def _tables(counts: np.ndarray, *columns: tuple[np.ndarray, int]) -> list[Tensor
     place = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
     tables = []
     for column, fill in columns:
+        # Numbers behind the last row read zeros and write nothing.
         table = np.full((len(counts), length), fill, np.int32)
         table[group, place] = column
         tables.append(to_tensor(table))
@@ -215,6 +217,7 @@ def sides(name: str, padding: Padding, axes: int) -> tuple[int, ...]:
     else:
         found = list(padding)
     if len(found) == axes + 2 and all(isinstance(p, list | tuple) and len(p) == 2 for p in found):
+        # One pair for each axis: those of batch and channels have no say.
         found = [side for pair in found[1:-1] for side in pair]
     if len(found) not in (axes, 2 * axes) or not all(
         isinstance(p, int | np.integer) and p >= 0 for p in found

@@ -69,6 +69,7 @@ class _Conv(Layer):
         self._data_format = data_format
         self._key = key
         self._backend = backend
+        # The spread of He et al., 2015: a variance of 2 / inputs, for ReLU.
         spread = math.sqrt(2 / (math.prod(self._kernel_size) * in_channels))
         shape = [*self._kernel_size, in_channels, out_channels]
         self.weight: Parameter = self.create_parameter(
@@ -99,6 +100,7 @@ class _Conv(Layer):
 
     def forward(self, x: SparseTensor) -> SparseTensor:
         """The convolution of a SparseCooTensor."""
+        # `igemm` names another kernel of Paddle for the same numbers.
         kind = ("subm_conv" if self._submanifold else "conv") + f"{self._spatial}d"
         return getattr(F, kind)(
             x,

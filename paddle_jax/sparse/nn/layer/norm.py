@@ -31,6 +31,7 @@ def _normalised(layer: Layer, x: SparseTensor) -> SparseTensor:
             f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with "
             "coordinates; all but the last need them"
         )
+    # Values are [elements, channels], whatever the data format.
     values = batch_norm(
         x.values(),
         layer._mean,
