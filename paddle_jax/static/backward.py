@@ -218,6 +218,7 @@ def append_backward(
     pairs = [
         (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None
     ]
+    # A callback of Paddle gets a block and a dict; a Program is its only block.
     for callback in callbacks or ():
         callback(program, {})
     return pairs

@@ -494,6 +494,7 @@ class CompiledRun:
             env.update(random_values(self.program, words, offset, used))
             with without_recording():
                 evaluate(self.ops, env)
+            # A constant that is fetched may be an operand of no operation.
             return [env[s] if s in env else to_array(s.value) for s in outputs]
 
         return body

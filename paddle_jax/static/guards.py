@@ -96,6 +96,7 @@ def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[CUDAPlace
         >>> if paddle.device.cuda.device_count():
         ...     places = paddle.static.cuda_places()
     """
+    # JAX has several names for GPUs, by version and maker.
     count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
     if not count:
         raise AssertionError("cuda_places: JAX sees no GPU; install a jaxlib for it, or use cpu_places")

@@ -68,6 +68,7 @@ def auc_area(counts: jax.Array, curve: str = "ROC") -> jax.Array:
     down: float64 []."""
     # From the highest score down: each bucket adds hits and misses.
     down = counts[:, ::-1].astype(jnp.float64)
+    # Both counts begin at 0, so that a curve begins at its corner.
     hits, misses = (jnp.concatenate([jnp.zeros(1), jnp.cumsum(row)]) for row in down)
     if curve == "PR":
         found = hits[-1]
@@ -130,6 +131,7 @@ def auc(
     recorder = local.ctx.frame
     if not recorder.recording:
         raise RuntimeError("auc: it belongs to a static program; in dynamic mode use paddle.metric.Auc")
+    # one bucket more than there are bounds between buckets
     buckets = num_thresholds + 1
     counts = auc_counts(input, label, ins_tag_weight, buckets)
 

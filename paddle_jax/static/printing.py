@@ -66,6 +66,7 @@ def Print(
             f"Print: print_phase: got {print_phase!r}; allowed are 'forward', 'backward' and 'both'"
         )
     name, count, place = input.name, itertools.count(), str(places.current())
+    # `lod` and `layout` are shown as for Paddle's ordinary Tensors; they have no meaning here.
     parts = [
         ("lod", print_tensor_lod, lambda a: "{}"),
         ("place", True, lambda a: place),

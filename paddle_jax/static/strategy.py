@@ -74,6 +74,7 @@ class BuildStrategy:
     )
 
     def __init__(self) -> None:
+        # Around `__setattr__`, which compares with the present value.
         for name, value in _DEFAULTS.items():
             object.__setattr__(self, name, value)
         for name, value in (
