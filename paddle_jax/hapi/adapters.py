@@ -64,6 +64,7 @@ class MergedRows:
             rows: Tensors or arrays that have a row for each example.
             loader: what gives the batches, or None.
         """
+        # A stream has no length, and no examples that are repeated.
         if not isinstance(loader, DataLoader) or isinstance(loader.dataset, IterableDataset):
             return list(rows)
         left = len(loader.dataset) - self.count

@@ -94,6 +94,7 @@ def count_parameters(m: _Counted, x: Any, y: Any) -> None:
     """Notes the number of parameters."""
     own = [
         *m.parameters(include_sublayers=False),
+        # Paddle counts the running statistics as parameters.
         *(m._buffers[name] for name in ("_mean", "_variance") if name in m._buffers),
     ]
     m.total_params = sum(parameter.size for parameter in own)
@@ -153,11 +154,13 @@ def dynamic_flops(
     hooks = []
     reported = set()
     inside = inside_recurrent(model)
+    # A model without sublayers is named in the report, and counts nothing.
     for layer in model.sublayers() or [model]:
         # Its parts are counted.
         if next(iter(layer.children()), None) is not None:
             continue
         count = _counter(type(layer), custom_ops or {}, reported)
+        # The model has no row of its own; what is within a recurrent layer belongs to that.
         if layer is model or layer in inside:
             continue
         found[layer] = entry = _Counted(layer)
@@ -167,6 +170,7 @@ def dynamic_flops(
             )
         )
     training = model.training
+    # The run must neither drop elements nor change statistics.
     model.eval()
     try:
         with no_grad():

@@ -117,6 +117,7 @@ class LivePlot(Callback):
         for index, (kind, names) in enumerate(shown.items()):
             axes = figure.add_subplot(1, len(shown), index + 1)
             for name in names:
+                # Evaluations are single points, which a line alone would not show.
                 axes.plot(*self.curves[name], label=name, marker="o" if name.startswith("eval ") else "")
             axes.set_xlabel("step")
             axes.set_ylabel(kind)

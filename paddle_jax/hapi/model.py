@@ -519,6 +519,7 @@ class Model:
         steps = self._len_data_loader(loader)
         if num_iters is not None and steps is not None:
             steps = min(steps, num_iters)
+        # Rows of all processes are counted from the begin of the data.
         self._adapter.merged_rows.count = 0
         callbacks.on_begin("eval", {"steps": steps, "metrics": self._metrics_name()})
         logs = self._run_one_epoch(loader, callbacks, "eval", logs)
@@ -621,6 +622,7 @@ class Model:
             results = self.train_batch(inputs, labels, update=(step + 1) % self._accumulate == 0 or last)
         else:
             results = self.eval_batch(inputs, labels)
+        # Adapters give both, or the one of losses and metrics that there is.
         losses, measured = (
             results if self._metrics and self._loss else ([], results) if self._metrics else (results, [])
         )

@@ -78,6 +78,7 @@ def summary_string(
         container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
         if (
             not container
+            # The model has a row of its own only where nothing in it has one.
             and (layer is not model or not inner or isinstance(layer, RNNBase))
             and layer not in inside
         ):
@@ -119,6 +120,7 @@ def _sizes(size: Any) -> list[Any]:
     if isinstance(size, tuple | list) and all(
         each is None or isinstance(each, numbers.Integral) for each in size
     ):
+        # A tuple is one shape; in a list each number is the length of an input.
         if isinstance(size, tuple):
             return [_known(size)]
         return [_known((each,)) for each in size]
@@ -208,6 +210,7 @@ def _table(rows: dict[str, Any], given: Sequence[Any]) -> tuple[str, dict[str, n
     rule = sum(widths) + 5
     total = sum(row[2] for row in rows.values())
     trainable = sum(row[3] for row in rows.values())
+    # Paddle counts 4 bytes for each number.
     sizes = [
         sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
         # Results, and their gradients.

@@ -45,9 +45,11 @@ class _Writer(Callback):
     def _updates(self, logs: dict[str, Any], mode: str) -> None:
         if not self._is_write():
             return
+        # Batches are drawn by step, evaluations by epoch.
         step = self.train_step if mode == "train" else self.epoch
         for name in getattr(self, f"{mode}_metrics"):
             if name in logs:
+                # A loss comes in a list: its first value counts.
                 value = logs[name]
                 self._write(f"{mode}/{name}", value[0] if isinstance(value, list | tuple) else value, step)
 
@@ -62,6 +64,7 @@ class _Writer(Callback):
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Writes the results of the evaluation; of one outside of `fit`, ends."""
+        # An evaluation outside of `fit` has no epoch.
         if not hasattr(self, "_is_fit"):
             self.epoch = 0
         self._updates(logs or {}, "eval")
@@ -161,6 +164,7 @@ class WandbCallback(_Writer):
         super().on_train_begin(logs)
         if self.run is not None:
             self.run.define_metric("epoch")
+            # All results are drawn by epoch.
             self.run.define_metric("*", step_metric="epoch")
 
     def _write(self, tag: str, value: Any, step: int) -> None:
