@@ -361,6 +361,7 @@ class DataLoader:
     def _plain(self) -> Iterator[Any]:
         epoch, now = self._begin()
         if epoch.streams:
+            # Without workers the data set of this process is the only stream.
             self.dataset.load_state_dict(epoch.streams[0])
         fetch = self._fetch()()
         tasks = epoch.tasks(self._order(), now)
@@ -382,6 +383,7 @@ class DataLoader:
             if not epoch.took():
                 yield batch
             elif not epoch.skip:
+                # All batches before the place were read again: the generators go on from the state.
                 set_generators(now)
         epoch.over = True
 
@@ -460,6 +462,7 @@ class DataLoader:
 
     def _dismiss(self, workers: list[Any], keep: bool) -> None:
         """Keeps persistent workers for the next epoch, or stops them."""
+        # Another epoch may have kept its workers already.
         if keep and self._persistent_workers and self._kept is None:
             self._kept = workers
             return
@@ -495,6 +498,7 @@ class DataLoader:
                 RuntimeError,
             )
             return self._start_threads(epoch.seed), False
+        # A new epoch whose workers can say where their data sets are.
         if self.dataset_kind and epoch.streams is None and not epoch.taken and keeps_state(self.dataset):
             epoch.streams = {}
         for number, worker in enumerate(workers):

@@ -64,6 +64,7 @@ def collated(
         return arrays(batch)
     if isinstance(sample, Tensor):
         _check_shapes(batch, path)
+        # Gradients flow through the operation alone.
         if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch):
             return _stack(batch)
         return tensors(batch)
@@ -129,6 +130,7 @@ def _host_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
         for a in arrays
     ):
         arrays = [np.asarray(a) for a in arrays]
+        # What becomes of different dtypes is for the operation to say.
         if all(a.dtype == arrays[0].dtype for a in arrays):
             return arrays
     return None
@@ -143,6 +145,7 @@ def laid_out(batch: Sequence[Any]) -> Any:
 def _as_rows(batch: Sequence[np.ndarray]) -> np.ndarray | Rows:
     first = batch[0]
     alike = all(type(a) is np.ndarray and a.dtype == first.dtype and a.shape == first.shape for a in batch)
+    # Objects have no bytes of their own to send.
     if not alike or first.dtype.hasobject or first.nbytes < _WORTH_IT:
         return np.stack(batch)
     return Rows([np.ascontiguousarray(a) for a in batch])
@@ -181,6 +184,7 @@ def to_tensors(batch: Any, place: Place | None = None, copy: bool = True) -> Any
     if isinstance(batch, Tensor):
         return batch.detach()
     if isinstance(batch, np.ndarray):
+        # V: NumPy counts bfloat16 and the small floats of ml_dtypes as that kind.
         if batch.dtype.kind not in "biufcV":
             raise ValueError(
                 f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; "

@@ -34,6 +34,7 @@ class _DataLoaderIterBase:
         return self
 
     def __next__(self) -> Any:
+        # Asking for a batch ends the step of the last one.
         end_step()
         start = time.perf_counter()
         batch = next(self._batches)

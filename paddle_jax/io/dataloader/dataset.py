@@ -246,6 +246,7 @@ class Subset(Dataset):
 
 def _counts(fractions: Sequence[float], total: int) -> list[int]:
     counts = [math.floor(total * fraction) for fraction in fractions]
+    # What rounding leaves goes to the first parts, one each.
     for i in range(total - sum(counts)):
         counts[i % len(counts)] += 1
     return counts
@@ -271,6 +272,7 @@ def random_split(
     """
     total = len(dataset)
     lengths = list(lengths)
+    # Numbers that add up to 1 are fractions.
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         if any(fraction < 0 or fraction > 1 for fraction in lengths):
             raise ValueError(f"random_split: lengths: got fractions {lengths}; each must lie in [0, 1].")

@@ -45,6 +45,7 @@ _MAIN = ("__main__", "__mp_main__")
 def by_value() -> types.ModuleType | None:
     """The module that pickles what no module has (code typed in, lambdas): cloudpickle, or None if it
     is not installed."""
+    # joblib brings a copy of cloudpickle along.
     for name in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
             return importlib.import_module(name)
@@ -103,12 +104,14 @@ def _back(cloud: types.ModuleType | None) -> Any:
 
     class Back(_there(cloud)):
         def reducer_override(self, thing: Any) -> Any:
+            # What has `<lambda>` or `<locals>` in its name cannot be found by it.
             if (
                 isinstance(thing, type | types.FunctionType)
                 and thing.__module__ in _MAIN
                 and not set("<>") & set(thing.__qualname__)
             ):
                 return _in_main, (thing.__qualname__,)
+            # NotImplemented lets pickle go its usual way.
             if cloud is None:
                 return NotImplemented
             return super().reducer_override(thing)
@@ -126,6 +129,7 @@ class Rows(bytearray):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         first = self.arrays[0]
+        # The pickler hands this object to `_parts`, which takes the arrays out of it.
         return _array, (pickle.PickleBuffer(self), first.dtype, (len(self.arrays), *first.shape))
 
 
@@ -177,6 +181,7 @@ class Packed:
         sock.sendall(self._head)
         sock.sendall(self._data)
         if self._file is not None:
+            # A descriptor needs a byte to travel with.
             socket.send_fds(sock, [b"F"], [self._file])
         else:
             for part in itertools.chain(*self._parts):
@@ -252,6 +257,7 @@ def opened(data: bytes) -> Any:
     """The object that `Packed.bytes` gave the bytes of."""
     stream = io.BytesIO(data)
     _, sizes, pickled = _begun(stream.read)
+    # Arrays over a bytearray can be written to.
     return pickle.loads(pickled, buffers=[bytearray(stream.read(size)) for size in sizes])
 
 

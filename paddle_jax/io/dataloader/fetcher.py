@@ -27,10 +27,12 @@ def make_fetch(
     if is_default and sent:
         collate = laid_out
     if isinstance(dataset, IterableDataset):
+        # One iterator for the whole epoch: each task reads on.
         samples = iter(dataset)
         return lambda task: _next_batch(samples, collate, auto_collate, batch_size, drop_last)
     if not auto_collate:
         return lambda index: collate(dataset[index])
+    # The exact class, as a subclass may give other samples.
     if type(dataset) is TensorDataset and is_default and all(_is_rows(tensor) for tensor in dataset.tensors):
         return lambda indices: _gather(dataset, indices)
     return lambda indices: collate([dataset[i] for i in indices])

@@ -46,6 +46,7 @@ def as_stream(dataset: Any, num_workers: int) -> Any:
     Raises:
         ValueError: workers would each read the whole pipeline.
     """
+    # Without an import: who has such a pipeline has imported the library.
     grain = sys.modules.get("grain")
     if grain is None or not isinstance(dataset, grain.IterDataset | grain.DataLoader):
         return dataset

@@ -129,6 +129,7 @@ class ProcessWorker:
                 f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first "
                 f"worker could: {result[1]}"
             )
+        # Results of earlier epochs are dropped.
         if result[1] == self._epoch:
             self._results.append(result)
 
@@ -177,6 +178,7 @@ class ProcessWorker:
         Raises:
             WorkerError: the worker has ended, or does not answer in time.
         """
+        # 0 stands for no limit.
         limit = time.monotonic() + timeout if timeout else None
         while not self._results:
             if limit is None:
@@ -207,6 +209,7 @@ class ProcessWorker:
             error = opened(data)
         except Exception:  # a class that cannot be made from its pickle, or that is not here
             error = None
+        # It may also be an exit, which must not end the program.
         if not isinstance(error, Exception):
             error = RuntimeError(f"{where} raised {summary}")
         if is_short:
@@ -251,6 +254,7 @@ def crew(count: int, seed: int, shared: bool, needs: tuple[Any, ...]) -> list[Pr
     except BaseException as error:
         for worker in workers:
             worker.stop()
+        # No process could be made at all: threads can do the work.
         if isinstance(error, RuntimeError) and not workers:
             raise Unfit(str(error)) from error
         raise

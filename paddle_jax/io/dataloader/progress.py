@@ -143,6 +143,7 @@ class Epoch:
                 return itertools.repeat(None)
             return iter(order)
         if order is None:
+            # A stream without a state of its own is read again from its begin.
             if self.streams is None and self.taken:
                 self.skip = self.taken
                 self.taken = 0
@@ -163,6 +164,7 @@ class Epoch:
         for index, sampler_state in self._samplers.items():
             parts[int(index)].load_state_dict(sampler_state)
         tasks = iter(order)
+        # A sampler with a state goes on where it was; others are passed over so far.
         if not self._samplers:
             collections.deque(itertools.islice(tasks, self.drawn), maxlen=0)
         set_generators(now)
@@ -188,6 +190,7 @@ class Epoch:
             if self.streams is None:
                 worker = self.turn[0]
                 self.turn.rotate(-1)
+            # A worker whose stream has ended has no turn.
             if worker in self.turn:
                 workers[worker].ask(task, number)
                 self.waiting.append((number, worker, task))

@@ -38,6 +38,7 @@ class Seeds:
         before = self._states()
         if init_fn is not None:
             init_fn(number)
+        # Generators that `init_fn` has seeded are left alone.
         self._free = [old == new for old, new in zip(before, self._states(), strict=True)]
 
     @staticmethod
@@ -71,6 +72,7 @@ def work(sock: Any) -> None:
 
 def _restore_environment(setup: Mapping[str, Any]) -> None:
     """Makes the surroundings those of the program."""
+    # The devices belong to the program; workers compute on the CPU.
     stay_on_host()
     sys.path[:] = setup["path"]
     sys.argv[:] = setup["argv"]
@@ -84,8 +86,10 @@ def _restore_environment(setup: Mapping[str, Any]) -> None:
 def _serve(sock: Any) -> None:
     _restore_environment(setup := receive(sock))
     try:
+        # Private: other workers map the same memory, and must not see what is written here.
         dataset, collate_fn, init_fn, settings = receive(sock, private=True)
     except EOFError:
+        # The program has closed the socket before the data came.
         return
     except BaseException as error:
         send(sock, ("unfit", f"{type(error).__name__}: {error}"))
@@ -106,6 +110,7 @@ def _serve(sock: Any) -> None:
     try:
         seeds = Seeds(init_fn, info.id)
     except Exception as error:
+        # The first task raises it, since the program waits for that.
         problem = error
     while True:
         order, epoch, number, task = receive(sock)
@@ -122,6 +127,7 @@ def _serve(sock: Any) -> None:
             seeds.sow(seed, number)
             fetch = fetch or make_fetch(dataset, collate_fn, *settings, sent=True)
             batch = fetch(task)
+            # Pending operations run here: what is sent must have values.
             run_pending("a batch is ready in a worker")
             result = (
                 ("end", epoch, None)
@@ -152,6 +158,7 @@ def _raised(error: BaseException) -> tuple[bytes | None, str, str, bool]:
     else:
         text = format_error(error).rstrip()
     try:
+        # Frames cannot be pickled; the traceback travels as text.
         data = Packed(error.with_traceback(None), shared=False, back=True).bytes()
     except Exception:
         data = None

@@ -18,6 +18,7 @@ class WorkerInfo:
     """What a worker knows about itself: `id`, `num_workers`, `dataset`, `seed`. Cannot be changed."""
 
     def __init__(self, **facts: Any) -> None:
+        # Around `__setattr__`, which refuses everything.
         self.__dict__.update(facts)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -123,6 +124,7 @@ def _serve(
             init_fn(info.id)
         fetch = make_fetch()
     except BaseException as error:
+        # Of any kind: the loop raises it where it waits.
         results.put(_Raised(error))
         return
     while (task := tasks.get()) is not END:
