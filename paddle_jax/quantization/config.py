@@ -211,6 +211,7 @@ class QuantConfig:
         return self._details_helper(self._model)
 
     def _details_helper(self, layer: Layer) -> str:
+        # chr(10): before Python 3.12 no backslash may be in an expression of an f-string.
         lines = [
             f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, "
             f"{self._layer2config[child]}"

@@ -96,6 +96,7 @@ def quanter(class_name: str) -> Callable[..., Any]:
             "__doc__": target.__doc__,
         }
         scope[class_name] = abc.ABCMeta(class_name, (QuanterFactory,), members)
+        # `import *` gives the factory, too.
         if isinstance(scope.get("__all__"), list):
             scope["__all__"].append(class_name)
         return target

@@ -60,6 +60,7 @@ class Quantization(metaclass=abc.ABCMeta):
         return model
 
     def _convert_children(self, model: Layer, remain_weight: bool) -> None:
+        # Collected first, since the loop goes over the layers that change.
         replaced = {}
         for name, child in model.named_children():
             if isinstance(child, ConvertibleQuantedLayer):
@@ -75,6 +76,7 @@ class Quantization(metaclass=abc.ABCMeta):
     def _convert_to_quant_layers(self, model: Layer, config: QuantConfig) -> None:
         replaced = {}
         for name, child in model.named_children():
+            # The exact class, as a subclass may compute something else.
             if type(child) in config.qat_layer_mappings and config._is_quantifiable(child):
                 replaced[name] = config._get_qat_layer(child)
             else:
@@ -88,6 +90,7 @@ class Quantization(metaclass=abc.ABCMeta):
         for name, child in model.named_children():
             if config._need_observe(child):
                 replaced[name] = config._get_observe_wrapper(child)
+            # Layers that were replaced round their own inputs.
             elif not isinstance(child, quanted):
                 self._insert_activation_observers(child, config)
         for name, layer in replaced.items():

@@ -63,6 +63,7 @@ class PTQConfig:
                     f"PTQConfig: {name}: got {type(value).__name__}; allowed are "
                     f"{', '.join(kind.__name__ for kind in kinds)}"
                 )
+        # Copies, as each quantizer keeps what it has seen.
         self.in_act_quantizer: Any = copy.deepcopy(activation_quantizer)
         self.out_act_quantizer: Any = copy.deepcopy(activation_quantizer)
         self.wt_quantizer: Any = copy.deepcopy(weight_quantizer)
@@ -114,6 +115,7 @@ class ImperativePTQ:
         if not inplace:
             model = copy.deepcopy(model)
         if fuse:
+            # Folded in are the statistics of evaluation.
             model.eval()
             for pair in fuse_list:
                 _fuse(model, *pair)
@@ -121,6 +123,7 @@ class ImperativePTQ:
             leaf = isinstance(layer, _WATCHED) and not layer.sublayers()
             if leaf and not getattr(layer, "skip_quant", False):
                 layer._quant_config = config = copy.deepcopy(self._quant_config)
+                # Only layers that round need the scale of their input.
                 config.enable_in_act_quantizer = isinstance(layer, tuple(_ROUNDED))
                 config.quant_hook_handle = layer.register_forward_post_hook(_sample_quantizers)
                 # Before hooks of the user, which may change the output.
@@ -144,6 +147,7 @@ class ImperativePTQ:
         save_for_inference(model, path, input_spec, config)
 
     def _convert(self, model: Layer) -> None:
+        # A list, since the loop replaces layers.
         for name, layer in list(model.named_sublayers()):
             config = getattr(layer, "_quant_config", None)
             if config is None:
@@ -177,6 +181,7 @@ def _rounding(layer: Layer, config: Any) -> Layer:
         activation_bits=config.in_act_quantizer.quant_bits,
     )
     scales = config.in_act_quantizer.thresholds
+    # With several inputs there is no one scale to set.
     if len(scales) == 1:
         new._fake_quant_input._scale.set_value(np.array(scales, np.float32))
     new._fake_quant_weight._scale.set_value(
@@ -196,6 +201,7 @@ def _fuse(model: Layer, name: str, norm_name: str) -> None:
     if layer.bias is None:
         layer.bias = layer.create_parameter(factor.shape, is_bias=True)
     layer.bias.set_value((shift * factor + norm.bias).detach())
+    # Linear has its outputs on the last axis of the weight, convolutions on the first.
     if isinstance(layer, nn.Linear):
         rows = [1, -1]
     else:

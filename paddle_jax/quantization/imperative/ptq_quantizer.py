@@ -72,6 +72,7 @@ class PerChannelAbsmaxQuantizer(BaseQuantizer):
     """
 
     def _largest(self, layer: Layer, magnitudes: np.ndarray) -> np.ndarray:
+        # These have the output channels on axis 1 of the weight.
         if isinstance(layer, Linear | Conv2DTranspose):
             channel = 1
         else:
@@ -170,7 +171,9 @@ class KLQuantizer(_Histograms):
     """
 
     def _threshold(self, top: float, hist: np.ndarray) -> float:
+        # how many positive integers there are
         levels = 2 ** (self.quant_bits - 1) - 1
+        # At least half of the bins are kept.
         first = (len(hist) - 1) // 2
         candidates = [cut for cut in range(first, len(hist)) if cut and hist[cut - 1]]
         if candidates:
@@ -187,9 +190,11 @@ def _divergence(hist: np.ndarray, cut: int, levels: int) -> Any:
     shown = kept.copy()
     # What is cut off shows as the largest number that is kept.
     shown[-1] += hist[cut:].sum(dtype=np.float64)
+    # The last level takes the bins that do not divide.
     edges = np.append(np.arange(levels) * (cut // levels), cut)
     sums = np.diff(np.append(0.0, np.cumsum(kept))[edges])
     counts = np.diff(np.append(0, np.cumsum(shown != 0))[edges])
+    # A level stands for the same count in each of its bins that are not empty.
     even = np.divide(sums, counts, out=np.zeros(levels), where=counts != 0)
     model = np.where(shown != 0, np.repeat(even, np.diff(edges)), 0.0)
     p = shown[shown != 0]

@@ -46,6 +46,7 @@ def put(model: Layer, name: str, layer: Layer) -> None:
 
 def _replace(model: Layer, change: Callable[..., Any]) -> None:
     """Puts `change(name, layer)`, where it gives one, in place of each layer below a model."""
+    # A list, since `put` changes the tree.
     for name, layer in list(model.named_sublayers()):
         new = change(name, layer)
         if new is not None:

@@ -75,6 +75,7 @@ class MagnitudeObserver(BaseObserver):
 class AbsmaxObserverLayer(MagnitudeObserver):
     """Gives its input and keeps the largest magnitude; see `AbsmaxObserver`."""
 
+    # no scale is 0, since values are divided by it
     INIT_ABS_MAX = 1e-7
 
     def __init__(self, layer: Layer, quant_bits: Any = 8) -> None:
