@@ -40,6 +40,7 @@ class Trace:
 def kernels(trace: dict[str, Any]) -> list[tuple[Any, int, int]]:
     """[(name, seconds, calls)] of what ran on devices, from a chrome trace of JAX."""
     events = trace.get("traceEvents", ())
+    # Devices beside the host, whose operations are in the recording already.
     devices = {
         e["pid"]
         for e in events

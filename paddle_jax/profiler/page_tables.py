@@ -26,6 +26,7 @@ def slowest_lines(result: ProfilerResult) -> str:
     """The lines of the user's code, those that take longest first; compiling is left out."""
     times: dict[str, float] = collections.defaultdict(float)
     calls: dict[str, int] = collections.Counter()
+    # dicts as sets that keep the order
     names: dict[str, dict[str, None]] = collections.defaultdict(dict)
     hows: dict[str, dict[str, None]] = collections.defaultdict(dict)
     for name, where, how, nanoseconds, _, _ in operations(result):

@@ -62,6 +62,7 @@ _now = time.perf_counter_ns
 _thread = threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
 _EVERY = 128  # calls of a faster one from one wait to the next
+# the ends of the names of JAX's events
 _STAGES = {
     "jaxpr_trace_duration": "tracing",
     "jaxpr_to_mlir_module_duration": "lowering",
@@ -80,6 +81,7 @@ class _Swapped:
 def install(rows: Rows) -> None:
     """Begins to note."""
     add = rows.add
+    # Only arrays of the CPU are waited for, see `_wait`.
     if jax.default_backend() == "cpu":
         _Swapped.array = type(jax.numpy.zeros(()))
     else:
@@ -111,6 +113,7 @@ def remove() -> None:
 
 def restore() -> None:
     """Puts all originals back."""
+    # The last one first: a name may have been exchanged twice.
     while _Swapped.items:
         setattr(*_Swapped.items.pop())
 
@@ -148,6 +151,7 @@ def _op(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
             return inner(kernel, values)
         known = seen.get(kernel)
         if known is None:
+            # calls until the next wait, and the line that was found at the last one
             known = seen[kernel] = [0, "?"]
         left = known[0]
         if left:
@@ -220,6 +224,7 @@ def _interpreted(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
     ) -> np.ndarray | tuple[np.ndarray, ...] | None:
         start = _now()
         out = inner(sig, operands, *settings)
+        # None says that the operation is to be compiled, and has not run here.
         if out is not None:
             add(
                 (
@@ -306,6 +311,7 @@ def _program(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[...
     def call(self, seg: Segment, whole: bool, values: Any) -> None:
         start = _now()
         inner(self, seg, whole, values)
+        # One result is enough: a program gives all at once.
         for value in values:
             _wait(value.array)
             break
@@ -339,6 +345,7 @@ def _static(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[...,
         out = inner(self, tensors)
         if not self.differentiable:
             first = out[0] if type(out) in (tuple, list) and out else out
+            # Without results, a Tensor whose memory was given away has a new value to wait for.
             _wait(
                 held_value(first)
                 if isinstance(first, Tensor)
@@ -403,6 +410,7 @@ def _captured(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..
         try:
             return inner(self, key, args, kwargs, why)
         finally:
+            # Also for a call that has raised.
             add((_capture_event, self._name(), start, _now(), _thread(), user_line(), why or ""))
 
     return first
@@ -416,6 +424,7 @@ def _compiling(event: str, seconds: float, **more: Any) -> None:
     rows = Recording.rows
     stage = _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
+        # JAX reports at the end of a stage how long it took.
         end = _now()
         rows.add(
             (

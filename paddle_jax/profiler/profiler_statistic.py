@@ -266,6 +266,7 @@ def _model(result: ProfilerResult, unit: str, scale: float) -> str:
 def _outermost(events: Sequence[Event]) -> Iterator[Any]:
     """The intervals of events that lie in no other of them."""
     end = {}
+    # Outer events before inner ones that begin with them.
     for event in sorted(events, key=lambda e: (e.start_ns, -e.end_ns)):
         # Events of a thread are nested: one that ends earlier lies inside.
         if event.end_ns > end.get(event.thread, 0):

@@ -88,6 +88,7 @@ class Rows:
         self.threads: dict[int | None, str] = {}
         self.add: Callable[..., Any] = self.rows.append
         self.start_ns = time.perf_counter_ns()
+        # perf_counter begins anywhere; this leads to the time of day.
         self.epoch_ns: int = time.time_ns() - self.start_ns
         self.cpu = time.process_time()
         self.end_ns = self.start_ns

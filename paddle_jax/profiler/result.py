@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MARK = "paddle_jax profile"
 _VERSION = 1
+# events of Python code, which have a row of their own beside that of operations
 _HOSTS = (
     TracerEventType.Dataloader,
     TracerEventType.ProfileStep,
@@ -265,6 +266,7 @@ def read(path: Any) -> ProfilerResult:
     try:
         data = json.loads(gzip.decompress(pathlib.Path(path).read_bytes()))
         if data["format"] != _MARK or data["version"] != _VERSION:
+            # Caught below, like any other form of file.
             raise KeyError("format")
         events = [_event(row) for row in data["events"]]
         threads = {int(k): v for k, v in data["threads"].items()}
@@ -286,6 +288,7 @@ def read(path: Any) -> ProfilerResult:
 
 
 def _event(row: dict[str, Any]) -> Event:
+    # JSON has lists in place of tuples.
     row = dict(row, type=TracerEventType[row["type"]], shapes=tuple((tuple(s), d) for s, d in row["shapes"]))
     if row["program"] is not None:
         row["program"] = [tuple(each) for each in row["program"]]

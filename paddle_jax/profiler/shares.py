@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paddle_jax.static.executor import CompiledRun
 
 
+# the parameters in which equations hold inner jaxprs
 _INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
 _SMALLEST = 1e-7  # seconds: no operation counts as nothing
@@ -117,6 +118,7 @@ def _listed(value: Any) -> tuple[Any, ...] | list[Any]:
 def _line(equation: Any) -> str:
     """The innermost line of the user's code."""
     for frame in source_info_util.user_frames(equation.source_info.traceback):
+        # Code without a file, and the engine's own, is no line of the user.
         if not (frame.file_name.startswith("<") or any(part in frame.file_name for part in _ENGINE_FILES)):
             return line_name(frame.file_name, frame.start_line)
     return ""

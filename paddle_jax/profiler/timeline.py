@@ -83,6 +83,7 @@ def page(result: ProfilerResult) -> str:
             shapes.append(
                 f'<text x="0" y="{top - 4}">{html.escape(result.threads.get(thread, str(thread)))}</text>'
             )
+        # Events that have ended are not around this one.
         while stack and stack[-1] <= event.start_ns:
             stack.pop()
         deepest = max(deepest, top // _ROW + len(stack))
@@ -138,6 +139,7 @@ def _shape(event: Event, x: float, y: int, width: float) -> str:
         letters = ' class="w"'
     else:
         letters = ""
+    # Narrower ones have no room for letters.
     if width > 40:
         label = (
             f'<text{letters} x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>'

@@ -110,6 +110,7 @@ class Benchmark:
             self.reader.record(self._read)
             self._read = 0.0
         if self.batch.steps > _SKIP:
+            # Not 0, for steps that take no time.
             self._speeds.append((num_samples or 1) / (seconds or 1e-12))
 
     def step_info(self, unit: Any = None) -> str:

@@ -51,6 +51,7 @@ class RecordEvent(contextlib.ContextDecorator):
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @ft.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> int:
+            # One for each call, as a function may call itself.
             with RecordEvent(self.name, self.event_type):
                 return function(*args, **kwargs)
 
