@@ -65,6 +65,7 @@ def parsed(argv: Sequence[str]) -> Any:
     text("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
     scheduled = schedulers.machines()
     environment = variables.defaults()
+    # The master of the environment counts for several machines only, see below.
     master = environment.pop("master", None)
     parser.set_defaults(nnodes=None)
     parser.set_defaults(**environment)
@@ -239,6 +240,7 @@ def _place(parser: Any, hosts: Any, host: Any) -> int:
     """The place of this machine among several."""
     known = {host} - {None} | own_names()
     mine = [i for i, each in enumerate(hosts) if each in known]
+    # A single machine needs no name to be found.
     if len(hosts) == 1:
         return 0
     if len(mine) != 1:

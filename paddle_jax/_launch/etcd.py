@@ -31,6 +31,7 @@ class Registry:
     def __init__(self, endpoint: str, job: str, seconds: float) -> None:
         self.endpoint = endpoint
         self.key = f"/paddle_jax/{job}/store"
+        # Leases of etcd last whole seconds.
         self.seconds = max(1, round(seconds))
         self._client = _client(endpoint)
         self._lease: Any = None
@@ -69,6 +70,7 @@ class Registry:
         """Renews the lease until it is released, or lost."""
         renewed = time.monotonic()
         while held.is_set() and time.monotonic() - renewed < self.seconds:
+            # Four tries in the time of a lease: one may fail.
             time.sleep(self.seconds / 4)
             with contextlib.suppress(Exception):  # etcd may be back in time
                 if lease.refresh() > 0:

@@ -83,6 +83,7 @@ def _line(level: str, text: str) -> str:
 
 
 def _stop(number: int, frame: Any) -> None:
+    # A second signal must not interrupt the end of the processes.
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     raise _Stopped(number)
@@ -226,6 +227,7 @@ class _Job:
         self.pod = pod = Pod(self.given, planned(self.given, meeting))
         if not meeting.generation:
             self._name_removed(pod)
+        # What earlier starts wrote to this log was shown already.
         self.shown = pod.starts[0]
         ids = ", ".join(str(process.pid) for process in pod.processes)
         if meeting.generation:
@@ -238,6 +240,7 @@ class _Job:
             f"logs: {self.given.log_dir}/workerlog.N",
         )
         while not pod.done():
+            # A short wait, so that the log is shown as it grows.
             ended = pod.wait(_PAUSE)
             self.show()
             if ended is not None and ended[1] != 0:
@@ -309,6 +312,7 @@ class _Job:
             data = log.read()
         self.shown += len(data)
         if data:
+            # As bytes: a character may be cut in two here.
             os.write(1, data)
 
 
@@ -348,6 +352,7 @@ class _ServerJob(_Job):
             self._end_late_workers(pod)
             if ended is not None and ended[1] != 0 and not self._restart(pod, *ended):
                 return self._end_all(pod, *ended)
+            # Servers run until they are stopped; nobody needs them without workers.
             if self.plan.all_here and self._workers_have_ended(pod) and not pod.done():
                 return self._end_servers(pod)
         self.say("INFO", "all processes have ended well")

@@ -32,6 +32,7 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
         "PADDLE_GLOBAL_SIZE": size,
         "PADDLE_TRAINERS_NUM": size,
         "PADDLE_LOCAL_SIZE": given.nproc,
+        # From the root: the processes may change their folder.
         "PADDLE_NNODES": meeting.nodes,
         "PADDLE_LOG_DIR": Path(given.log_dir).resolve(),
         "PADDLE_RESTART_COUNT": meeting.generation,
@@ -44,6 +45,7 @@ def described(given: Any, meeting: Meeting) -> list[dict[str, str]]:
         common["PADDLE_MASTER"] = meeting.coordinator
         common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(meeting.endpoints)
     found = []
+    # Accelerators are dealt out evenly; with fewer of them than processes, no process gets one.
     share = len(given.devices) // given.nproc
     for i in range(given.nproc):
         rank = first + i
@@ -126,6 +128,7 @@ class Pod:
         try:
             for i in range(len(planned)):
                 self.processes.append(self._start(i))
+        # Also after an interrupt no process may stay behind.
         except BaseException:
             self.end()
             raise
@@ -134,6 +137,7 @@ class Pod:
         own = self.planned[i].variables
         environment, self.removed = variables.inherited(own)
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
+        # For the user: the variables of each process, without secrets.
         (Path(self.given.log_dir) / f"envlog.{i}").write_text(text)
         self.began[i] = time.time_ns()
         with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
@@ -147,12 +151,14 @@ class Pod:
                 start_new_session=True,
                 preexec_fn=_tied,
             )
+        # A thread for each process waits, so that ends come in the order in which they happen.
         threading.Thread(target=lambda: self.ended.put((i, process.wait())), daemon=True).start()
         return process
 
     def restart(self, i: int, count: int) -> None:
         """Starts a process that has ended again; PADDLE_RESTART_COUNT says how often that happened."""
         self.planned[i].variables["PADDLE_RESTART_COUNT"] = str(count)
+        # Messages about this start show its own lines alone.
         self.starts[i] = self.logs[i].stat().st_size
         self.codes.pop(i, None)
         self.processes[i] = self._start(i)
@@ -177,6 +183,7 @@ class Pod:
     def send(self, number: Any) -> None:
         """Sends a signal to every process that runs, and to what it has started."""
         for process in self.processes:
+            # A process that has ended has no group; its number may belong to another one by now.
             if process.poll() is None:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, number)
@@ -201,6 +208,7 @@ class Pod:
     def tail(self, i: Any) -> str:
         """The last lines of the log of a process."""
         with self.logs[i].open("rb") as log:
+            # Only the end of the file is read, as logs may be large.
             log.seek(max(self.starts[i], self.logs[i].stat().st_size - (1 << 16)))
             return "\n".join(log.read().decode(errors="replace").splitlines()[-_TAIL:])
 

@@ -4,6 +4,7 @@ import socket
 
 
 def free_ports(count: int) -> list[int]:
+    # All sockets stay open until each has its port, so no two are the same.
     """Ports that nobody listens on."""
     probes = [socket.socket() for _ in range(count)]
     try:
@@ -18,6 +19,7 @@ def free_ports(count: int) -> list[int]:
 def is_free(port: int) -> bool:
     """Whether nobody listens on a port."""
     with socket.socket() as probe:
+        # A port of connections that have just ended counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("", port))
@@ -30,6 +32,7 @@ def own_names() -> set[str]:
     """The name of this machine, and the addresses that it stands for; the loopback address without one."""
     name = socket.gethostname()
     try:
+        # A machine has several addresses; another one may know it by any of them.
         return {name} | {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
     except OSError:
         return {name, "127.0.0.1"}

@@ -98,12 +98,14 @@ class _RayJob:
 
     def run(self) -> int:
         """Runs the launchers until all have ended; returns the exit status."""
+        # All machines start at once; those beyond the least may never come.
         codes = {self._start(number): number for number in range(self.place.most)}
         status = 0
         while codes:
             ended, _ = self.ray.wait(list(codes), timeout=_PAUSE)
             for code in ended:
                 ended_with = self._status(code, codes.pop(code))
+                # The first failure is that of the job.
                 status = status or ended_with
             if ended and status == 0 and self.place.least < self.place.most:
                 break  # the machines end together; those that never came are not waited for
@@ -137,9 +139,11 @@ class _RayJob:
         """Starts the launcher of one machine; returns the future of its exit status."""
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+        # Only the least number of machines is reserved; others come where there is room.
         strategy: Any = "SPREAD"
         if number < self.place.least:
             strategy = PlacementGroupSchedulingStrategy(self.group, placement_group_bundle_index=number)
+        # -1: Ray starts a lost actor again as often as needed.
         again = -1 if self.place.is_elastic else 0
         resources = self._resources()
         actor = self.ray.remote(_machine_class()).options(
@@ -211,6 +215,7 @@ def _machine_class() -> type:
             self.process: Any = None
 
         def run(self, words: list[str], settings: dict[str, str], folder: str) -> int:
+            # Ray sends this class by value, so that its methods import what they need.
             import ctypes
             import os
             import subprocess

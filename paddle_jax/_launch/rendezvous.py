@@ -68,6 +68,7 @@ class Meeting(NamedTuple):
 def description(given: Any) -> Description:
     """What this launcher tells the others."""
     host = given.host or own_address(given.master)
+    # One port for each process, and one for the coordinator.
     ports = free_ports(given.nproc + 1)
     return {
         "rank": given.rank,
@@ -95,6 +96,7 @@ def _version() -> str:
         return full_version
 
 
+# A digest, so that machines with another version of the script are refused.
 def _digest(script: str) -> str:
     path = Path(script)
     if not path.is_file():
@@ -218,6 +220,7 @@ class Membership:
         heard = time.monotonic()
         while not stop.wait(_BEAT):
             event = self._report("running")
+            # Another generation has begun meanwhile: the event is of the one before.
             if stop.is_set():
                 return
             if event is not None:
@@ -340,6 +343,7 @@ def request_answer(
     while True:
         state = f"nobody answers at {place.host}:{place.port}"
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            # The store answers after a moment also where machines are missing.
             answer = question(place, "/join", described)
             if "waiting" not in answer:
                 return answer

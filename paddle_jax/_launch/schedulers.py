@@ -16,6 +16,7 @@ def machines() -> dict[str, str]:
 def _slurm() -> dict[str, str]:
     tasks = os.environ.get("SLURM_STEP_NUM_TASKS", "1")
     nodes = os.environ.get("SLURM_STEP_NUM_NODES", "")
+    # One task for each machine: launchers, and not the processes of a program.
     if tasks == "1" or tasks != nodes or "SLURM_NODEID" not in os.environ:
         return {}
     first = re.match(r"([^\[,]+)(?:\[(\d+))?", os.environ.get("SLURM_STEP_NODELIST", ""))
@@ -31,6 +32,7 @@ def _mpi() -> dict[str, str]:
         ("PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"),
     ]
     for size, rank, on_this_machine in kinds:
+        # Several processes on a machine are those of the program, and no launchers.
         alone = os.environ.get(on_this_machine, "1") == "1"
         if os.environ.get(size, "1") != "1" and rank in os.environ and alone:
             return {"nnodes": os.environ[size], "rank": os.environ[rank]}

@@ -43,6 +43,7 @@ def plan(given: Any) -> Plan:
     own_trainers = [i for i, endpoint in enumerate(trainers) if endpoint.rpartition(":")[0] in here]
     folder = Path(given.log_dir).resolve()
     events = folder / "ps_events"
+    # Events of an earlier job in this folder would name the wrong workers.
     shutil.rmtree(events, ignore_errors=True)
     events.mkdir(parents=True)
     common = {
@@ -56,9 +57,11 @@ def plan(given: Any) -> Plan:
     }
     if given.elastic_level >= 1 and not os.environ.get("PADDLE_PS_JOURNAL"):
         journal = folder / "ps_journal"
+        # A journal of an earlier job is not that of this one.
         shutil.rmtree(journal, ignore_errors=True)
         common["PADDLE_PS_JOURNAL"] = str(journal)
     all_here = len(own_servers) == len(servers) and len(own_trainers) == len(trainers)
+    # On one machine the launcher makes the secret; over several the user gives it.
     hidden = {}
     if all_here and not os.environ.get("PADDLE_JOB_TOKEN"):
         hidden["PADDLE_JOB_TOKEN"] = secrets.token_hex(16)
@@ -107,6 +110,7 @@ def _planned(
     log: str, role: str, endpoint: str, common: dict[str, str], hidden: dict[str, str], own: dict[str, str]
 ) -> Planned:
     host, _, port = endpoint.rpartition(":")
+    # Paddle reads the role under both names.
     variables = {"TRAINING_ROLE": role, "PADDLE_ROLE": role, "POD_IP": host, "PADDLE_PORT": port}
     return Planned(log, common | variables | own, hidden)
 

@@ -94,6 +94,7 @@ def place_of(given: Any, host: str, port: int) -> Place:
 
 def key_of(described: Description) -> str:
     """The name of a launcher among all. In containers the address and the process id alone come again."""
+    # The random name distinguishes launchers in containers, where the others come again.
     return f"{described['host']} {described['pid']} {described['launcher']}"
 
 
@@ -180,6 +181,7 @@ class JobStore:
                 return {"error": refused}
             if not self._has_arrived(described) and self._has_room(described):
                 self._admit(described)
+            # Each question waits a little, so that launchers need not ask without pause.
             if self.answer is None:
                 self.changed.wait(RETRY)
             if self.answer is None:
@@ -245,8 +247,10 @@ class JobStore:
         """Why a launcher does not fit to those that have come."""
         difference = _difference(self.arrived[0], new)
         if difference is not None:
+            # The last one is the new launcher.
             return difference
         for other in self.arrived[:-1]:
+            # Only the first generation goes by --rank; later ones by the ranks before.
             if not self.generation and new["rank"] >= 0 and new["rank"] == other["rank"]:
                 return f"--rank {new['rank']} was given on {name_of(other)} and on {name_of(new)}"
         if new["rank"] >= self.place.most:
@@ -263,6 +267,7 @@ class JobStore:
             all_back = self.expected <= here or waited > _REJOIN
             if enough and all_back:
                 self._agree()
+            # Fewer than the job needs are left, and the others had time to come.
             elif all_back and waited > self.place.timeout:
                 self.answer = {
                     "error": f"{self.reason}; {count} of at least {self.place.least} machines "
@@ -310,9 +315,11 @@ class JobStore:
         ranks = [-1] * count
         for i, described in enumerate(self.arrived):
             wanted = self._wanted_rank(described)
+            # Of two with the same wish the first one has it.
             if 0 <= wanted < count and wanted not in ranks:
                 ranks[i] = wanted
         free = iter(sorted(set(range(count)) - set(ranks)))
+        # Launchers with a wish that was taken come before those without one.
         for i in sorted(range(count), key=lambda i: (self._wanted_rank(self.arrived[i]) < 0, i)):
             if ranks[i] < 0:
                 ranks[i] = next(free)
@@ -344,6 +351,7 @@ class JobStore:
         """Ends the job on all machines."""
         with self.changed:
             if self.ending is None:
+                # The reason of the first end counts.
                 self.ending = reason
                 self.informed = set()
                 self.changed.notify_all()
@@ -387,6 +395,7 @@ class JobStore:
                 self._lose(member, f"{name_of(member.described)} has left")
             return
         waiting = [one for one in self.arrived if key_of(one) == word["key"]]
+        # Nobody else may take a launcher out of the job.
         if all(same_secret(word["token"], one["token"]) for one in waiting):
             self.arrived = [one for one in self.arrived if key_of(one) != word["key"]]
             self.expected.discard(word["key"])
@@ -435,9 +444,11 @@ class JobStore:
         """Notices machines without a heartbeat."""
         with self.changed:
             now = time.monotonic()
+            # Nobody was lost meanwhile: the failure is one of the program.
             if self.suspected is not None and now - self.suspected[1] > self.place.lost + _WATCH:
                 self.end(self.suspected[0])
                 return
+            # A copy, since `_lose` changes the dict.
             for member in list(self.members.values()):
                 silent = now - member.heard
                 if silent > self.place.lost and not member.is_done:
@@ -481,6 +492,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         store: JobStore = self.server.store  # pyright: ignore[reportAttributeAccessIssue]
         questions: dict[str, Callable[[Any], Answer]] = {"/join": store.join, "/word": store.hear}
         try:
+            # A question without a length, or too long a one, is refused before it is read.
             length = int(self.headers["Content-Length"])
             if not 0 <= length <= _MAX_BODY:
                 raise ValueError(f"Content-Length: got {length}")
@@ -516,6 +528,7 @@ class StoreServer(http.server.ThreadingHTTPServer):
         threading.Thread(target=self._drop_regularly, daemon=True).start()
 
     def _drop_regularly(self) -> None:
+        # Silent machines are looked for as long as the store is open.
         while self._open:
             time.sleep(_WATCH)
             self.store.drop_silent()
