@@ -73,6 +73,7 @@ def _squared_l2_norm(x: Tensor) -> Tensor:
         6.0
     """
     if str(numpy_dtype(x)) in ("float16", "bfloat16"):
+        # Sums of squares lose their digits in half precision.
         wide = x.astype("float32")
     else:
         wide = x

@@ -85,6 +85,7 @@ def _primitive(name: str, compute: Callable[..., Any], shape_of: Callable[..., A
     return made
 
 
+# A call outside a program compiles each computation once.
 @ft.lru_cache(maxsize=256)
 def _compiled(compute: Callable[..., Any], params: tuple[Any, ...]) -> Callable[..., Any]:
     return jax.jit(ft.partial(compute, **dict(params)))

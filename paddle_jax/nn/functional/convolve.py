@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import jax
 
 
+# Letters of the axes in JAX's names of layouts.
 SPATIAL = {1: "L", 2: "HW", 3: "DHW"}
 
 

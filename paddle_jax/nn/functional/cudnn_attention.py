@@ -19,10 +19,12 @@ try:
 except ImportError:  # another version of JAX
     cudnn = None
 
+# GPUs of this compute capability take wider heads.
 _HOPPER = (9, 0)
 _WIDEST = 128
 _WIDEST_ON_HOPPER = 256
 _LARGEST_MASK = 1 << 28  # numbers of a mask that is written out for the kernel
+# Arguments of functions inside JAX, which another version may have changed.
 _INPUTS = "query key value bias q_seqlen kv_seqlen q_offsets kv_offsets page_table_k page_table_v".split()
 _SETTINGS = "scale seed dropout_rate variadic_args mask_type layout sliding_window_length".split()
 _EXPECTED: Expected = {

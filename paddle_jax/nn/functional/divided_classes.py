@@ -83,6 +83,7 @@ def divided_cross_entropy(scores: Tensor, is_label: Tensor, group: Any) -> tuple
         scores = scores.astype("float32")
     # The largest score cancels in the loss, so it needs no gradient.
     own_largest = scores.detach().max(axis=1, keepdim=True)
+    # All processes shift by one number, so that their exponentials fit together.
     largest = wrap(
         group.process_group.all_reduce(
             own_largest._value, collectives.MAX, "margin_cross_entropy: largest: all_reduce"

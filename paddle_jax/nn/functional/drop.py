@@ -196,6 +196,7 @@ def _channels(
         raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {len(formats[0])} axes")
     if data_format not in formats:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {' and '.join(formats)}")
+    # One decision for each channel of a sample.
     return dropout(x, p, [0, data_format.index("C")], training)
 
 

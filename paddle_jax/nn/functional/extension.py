@@ -190,6 +190,7 @@ def temporal_shift(
         raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be between 0 and 0.5")
     axis = 1 if data_format == "NCHW" else 3
     one = int(x.shape[axis] * shift_ratio)
+    # Both parts together, rounded once.
     two = int(x.shape[axis] * 2 * shift_ratio)
     frames = x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:])
     # One part comes from the frame before, one from the frame behind (Lin and others, 2019).

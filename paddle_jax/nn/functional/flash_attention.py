@@ -430,6 +430,7 @@ def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: t
     # Four bounds: a block below and one above the diagonal.
     else:
         hidden = (i >= bounds[0]) & (i < bounds[1]) | (i >= bounds[2]) & (i < bounds[3])
+    # How far each query comes after each key.
     gap = i - jnp.arange(rows.shape[2])
     mask = ~hidden
     if causal:

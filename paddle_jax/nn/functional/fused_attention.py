@@ -87,6 +87,7 @@ def _plain_grad(*operands: Any, causal: bool, scale: float, precision: str) -> l
     def result(q: Any, k: Any, v: Any) -> Any:
         return _plain(q, k, v, *mask, causal=causal, scale=scale, precision=precision)[0]
 
+    # The last operand is the cotangent of the result.
     return list(jax.vjp(result, q, k, v)[1](operands[-1]))
 
 
@@ -182,8 +183,10 @@ def _primitive(name: str, plain: Callable[..., Any], fused: Callable[[Any], Any]
     """A primitive that is computed by `plain`, or on a platform by `fused(its kernels)`."""
     made = Primitive(name)
     made.multiple_results = True
+    # Outside a program the primitive is compiled as one of its own.
     made.def_impl(lambda *operands, **params: _compiled(made, tuple(params.items()))(*operands))
     made.def_abstract_eval(lambda *operands, **params: shapes_of(*operands))
+    # The plain formula serves platforms without kernels.
     mlir.register_lowering(made, mlir.lower_fun(plain, multiple_results=True))
     for platform, kernels in (("cuda", cudnn_attention), ("tpu", pallas_attention), ("rocm", None)):
         rule = _lowering(platform, kernels, fused(kernels), plain)

@@ -142,6 +142,7 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
 def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: bool = False) -> jax.Array:
     if by_frequency:
         weight = _frequency_scaled(x, weight)
+    # Only an empty x fits here, and a gather refuses a table without rows.
     if weight.shape[0] == 0:
         return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
     x = narrowed(x)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _T = TypeVar("_T")
+# Lengths are filled up to a multiple of this.
 _BLOCK = 128
+# The largest one that divides a length is taken.
 _BLOCKS = (512, 256, 128)
 _OPERANDS = "q k v ab segment_ids".split()
 _OF_GRADIENTS = [*_OPERANDS, *"l m do di".split()]
@@ -58,6 +60,7 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
     # The kernels have one width, and no float16.
     if q.dtype == jnp.float16 or q.shape[3] != v.shape[3]:
         return False
+    # The kernels know a mask as segments of keys, nothing else.
     if mask is not None and (mask.dtype != jnp.bool_ or mask.shape[1:3] != (1, 1)):
         return False
     return usable("Pallas", _kernels(), _EXPECTED)

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import AbstractMesh, PartitionSpec
 
+# What Shardy writes about layouts is read as text.
 _MESH = re.compile(r"mesh<\[([^\]]*)\]>")
 _MESH_AXIS = re.compile(r'"([^"]+)"=(\d+)')
 _CUTS = re.compile(r">, \[(.*)\]")
@@ -142,6 +143,7 @@ def _summed(gradient: jax.Array, key_heads: int) -> jax.Array:
     if heads == key_heads:
         return gradient
     split = gradient.reshape(batch, length, key_heads, heads // key_heads, width)
+    # Sums lose digits in half precision.
     return jnp.sum(split.astype(jnp.float32), 3).astype(gradient.dtype)
 
 

@@ -38,6 +38,7 @@ def _along(scale: jax.Array, x: jax.Array, axis: int) -> jax.Array:
     """The scales of the channels of one axis, ready to be multiplied with x."""
     if axis >= 0:
         return scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    # A negative axis: one scale for all channels.
     return scale.reshape(-1)[0]
 
 

@@ -179,6 +179,7 @@ def _in_blocks(
             number * rows,
         )
 
+    # One block after the other, so that only one has its scores in memory.
     made = lax.map(one, (jnp.arange(count), cut(q, 1), cut(mask, 2) if parted else None))
     out, lse = made if extra == "lse" else (made, None)
     out = jnp.moveaxis(out, 0, 1).reshape(q.shape[0], count * rows, *out.shape[3:])[:, :length]

@@ -47,6 +47,7 @@ def _check_ctc(
     **__: Any,
 ) -> None:
     operands = (log_probs, labels, input_lengths, label_lengths)
+    # The op itself refuses what has the wrong form.
     if all(isinstance(value, Tensor) for value in operands) and log_probs.ndim == 3:
         frames, _batch, classes = log_probs.shape
         _check_sequences("ctc_loss", labels, input_lengths, label_lengths, frames, classes)

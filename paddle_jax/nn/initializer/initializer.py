@@ -52,6 +52,7 @@ def generator() -> np.random.Generator:
     compilation per shape."""
     # A draw of the generator is the key, so that each call has other numbers.
     words, offset = default_generator().draw_on_host()
+    # Seed and offset are the key of the generator, so a draw depends on nothing else.
     seed = (int(words[0]) << 32) | int(words[1])
     return np.random.Generator(np.random.Philox(key=[seed, int(offset)]))
 
@@ -74,6 +75,7 @@ def uniform(shape: tuple[int, ...], dtype: np.dtype, low: float, high: float) ->
     if check_inexact("Uniform", dtype) == "c":
         parts = generator().random((2, *shape)) * (high - low) + low
         return (parts[0] + 1j * parts[1]).astype(dtype)
+    # Half precision is drawn in float32 and rounded.
     work = np.float64 if dtype == np.float64 else np.float32
     return (generator().random(shape, work) * work(high - low) + work(low)).astype(dtype)
 

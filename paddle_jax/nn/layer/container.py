@@ -27,6 +27,7 @@ def _position(index: int, length: int, what: str) -> int:
 
 # An insertion may also be at the end, where no item is.
 def _insert_position(index: int, length: int) -> int | None:
+    # The end is a position to insert at, too.
     if not -length <= index <= length:
         return None
     if index >= 0:

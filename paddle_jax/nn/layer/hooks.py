@@ -28,6 +28,7 @@ class HookRemoveHelper:
         """Removes the hook."""
         for ref in (self._hooks_ref, *self._flags_refs):
             hooks = ref()
+            # The layer may be gone.
             if hooks is not None:
                 hooks.pop(self._hook_id, None)
 

@@ -91,6 +91,7 @@ def _loop(
         valid = arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0)
     outputs = [None] * steps
     for t in reversed(range(steps)) if is_reverse else range(steps):
+        # The default of `t` binds its value in this turn of the loop.
         outputs[t], new = cell(
             _map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs
         )
@@ -373,6 +374,7 @@ class RNNBase(LayerList):
         if states is None:
             return None
         if self.state_components == 2:
+            # Both states of an LSTM are stacked over layers and directions.
             return tuple(s[index] for s in states)
         return states[0][index]
 

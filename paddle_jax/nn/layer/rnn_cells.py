@@ -96,6 +96,7 @@ class RNNCellBase(Layer):
         rows = gates * self.hidden_size
         shapes = {
             "weight_ih": [rows, self.input_size],
+            # A projected state is smaller.
             "weight_hh": [rows, recurrent_size or self.hidden_size],
             "bias_ih": [rows],
             "bias_hh": [rows],

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 
+# The largest number of each format, and its dtype.
 _FP8 = {"e4m3": (448, "float8_e4m3fn"), "e5m2": (57344, "float8_e5m2")}
 _FP8_BITS = {(4, 3): "e4m3", (5, 2): "e5m2"}
 

@@ -31,6 +31,7 @@ _ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
 # elements from which a matrix is taken in blocks, and their rows
 _LARGE = 1 << 18
 _BLOCK = 128
+# Compute capabilities of Paddle's kernels, times ten.
 _ARCHS = (70, 75, 80, 86, 89, 90, 100)
 
 

@@ -109,6 +109,7 @@ def spectral_norm(
         start = wrap(weight._value.reshape(-1)[:1].repeat(size))
         Normal()(start)
         layer.register_buffer(name + end, _unit(start, eps))
+    # The weight is there before the first call, too.
     setattr(layer, name, hook.compute(layer, True))
     layer.register_forward_pre_hook(hook)
     return layer

@@ -91,6 +91,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     if dim < -1:
         dim = dim + weight.ndim
     delattr(layer, name)
+    # Values alone: both begin a history of their own.
     with no_grad():
         _add(layer, name + "_v", weight)
         _add(layer, name + "_g", _norm(weight, dim))
