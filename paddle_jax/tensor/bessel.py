@@ -18,7 +18,9 @@ import jax
 import jax.numpy as jnp
 from jax.scipy import special as sp
 
+# |x| from which the recurrence keeps its digits.
 _SMALL = 8
+# Below it so many terms are exact in float64.
 _TERMS = 36
 
 

@@ -129,6 +129,8 @@ def corrcoef(x: jax.Array, rowvar: bool = True, name: str | None = None) -> jax.
         1.0
     """
     spread = _covariance("corrcoef", x, rowvar, True)
+    # The diagonal is real, also that of complex variables.
     scale = jnp.sqrt(jnp.real(jnp.diag(spread)))
+    # Rounding may give a little more than 1.
     out = jnp.clip(spread / scale[:, None] / scale[None, :], -1, 1)
     return out[0, 0] if x.ndim == 1 else out

@@ -582,6 +582,7 @@ def _low_rank(
     if wide:
         a = adjoint(a)
     basis = _sketch(a, q, niter, key)
+    # A small matrix: it has only as many rows as the sketch has columns.
     u, s, vh = jnp.linalg.svd(adjoint(basis) @ a, full_matrices=False)
     u = basis @ u
     v = adjoint(vh)

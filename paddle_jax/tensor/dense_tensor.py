@@ -71,7 +71,9 @@ class DenseTensor:
         # Paddle's form in files; paddle.load knows it and runs no eval
         array = np.array(to_numpy(self._array()))
         if array.dtype.name == "bfloat16":
+            # Paddle's NumPy form of bfloat16 is uint16.
             array = array.view(np.uint16)
+        # The pickle holds a plain array, which any program reads.
         return eval, ("data", {"data": array})
 
     def numpy(self) -> np.ndarray:

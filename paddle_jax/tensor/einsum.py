@@ -78,6 +78,7 @@ def _einsum(operands: Sequence[jax.Array], equation: str) -> jax.Array:
     extra = []
     terms = []
     for label in twice:  # a product with a unit tensor spreads the label over as many output axes as it names
+        # The first operand with the label knows its length.
         at, size = next(
             (t.index(label), o) for t, o in zip(inputs.split(","), operands, strict=True) if label in t
         )

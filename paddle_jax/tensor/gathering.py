@@ -261,6 +261,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
 @op("x index", register=False, method=False)
 def take_flat(x: jax.Array, index: jax.Array, mode: str) -> jax.Array:
     """Elements of the flattened tensor."""
+    # Without an index x may be empty, which `take` refuses.
     if index.size == 0:
         return jnp.zeros(index.shape, x.dtype)
     if mode == "raise":

@@ -49,6 +49,7 @@ def host_array(data: Any, exact: bool = False) -> np.ndarray:
         raise error(
             f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools"
         )
+    # Numbers from files may have the other order of bytes.
     if array.dtype.isnative:
         return array
     # Files may hold the other order of bytes, which XLA does not take.

@@ -401,6 +401,7 @@ def _kind(axes: Sequence[Any], whole: bool) -> Any:
     return object()
 
 
+# The same slices come in each step, and their parsing costs more than the operation.
 @ft.lru_cache(maxsize=8192)
 def _one_slice(
     start: int | None, stop: int | None, step: int | None, shape: Sequence[int]
@@ -466,6 +467,7 @@ def link_rows(rows: Sequence[Tensor], x: Tensor, axis: Any) -> None:
             register_view(row, x, kernel, (host_starts((i,)),))
 
 
+# Functions for few operands, which need no tuple.
 _SHORT = {1: run1, 2: run2, 3: run3}
 _CUTS = (slice, tuple)
 

@@ -35,6 +35,7 @@ def magnitude(x: jax.Array) -> jax.Array:
     """|x| of a floating or complex array with slope 0 at 0, as Paddle has it; that of `jnp.abs` is 1."""
     if x.dtype.kind != "c":
         return x * lax.stop_gradient(jnp.sign(x))
+    # Both choices keep the infinite slope of the root at 0 out of the gradient.
     return jnp.where(x == 0, 0, jnp.abs(jnp.where(x == 0, 1, x)))
 
 
@@ -88,6 +89,7 @@ def chosen_at_random(key: jax.Array, chance: float, shape: Sequence[int]) -> jax
     That compares a float of 23 random bits, the upper ones, with the chance. The comparison of the bits
     themselves saves seven operations on all elements.
     """
+    # A draw of float32 has 23 random bits; the comparison needs no float.
     needed = math.ceil(float(np.float32(chance)) * (1 << 23))
     if needed >= 1 << 23:
         return jnp.ones(shape, bool)

@@ -23,6 +23,7 @@ from paddle_jax.tensor.methods import _attach, _moved
 def _is_initialized(self) -> bool:
     if held_value(self) is FREED_VALUE or holds_uninitialized(self):
         return False
+    # Of a Tensor on a mesh this process may hold nothing.
     return not lies_on_mesh(held_value(self)) or is_here(to_array(read_raw(self)))
 
 

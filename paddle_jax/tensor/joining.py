@@ -258,6 +258,7 @@ def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> lis
         [[0, 1], [2, 3]]
     """
     length = x.shape[one_axis("chunk", axis, x.ndim, error=IndexError)]
+    # An axis of length 0 has any number of empty parts.
     if not 0 < chunks <= (length or chunks):
         raise ValueError(f"chunk: chunks={chunks} for an axis of length {length}; use 1..{length}")
     return split(x, chunks, axis)

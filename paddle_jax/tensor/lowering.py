@@ -16,6 +16,7 @@ from paddle_jax._core.base.size import are_known
 from paddle_jax._core.lazy.devices import traced_platform
 from paddle_jax.tensor.products import along_axis
 
+# The lower half of 64 bits.
 _LOW = 0xFFFFFFFF
 _LEVELS = 31  # of a scan by doubling: lengths up to 2^31
 
@@ -183,6 +184,7 @@ def _packed(keys: jax.Array, axis: int) -> jax.Array:
 
 def _keys(x: jax.Array) -> jax.Array | None:
     """int32 or int64 with the order of x, equal where x is equal, NaN last; None for dtypes without one."""
+    # As keys, large unsigned numbers would be negative.
     if x.dtype == bool or (jnp.issubdtype(x.dtype, jnp.integer) and x.dtype not in (np.uint32, np.uint64)):
         return x.astype(jnp.int64 if x.dtype.itemsize == 8 else jnp.int32)
     if not jnp.issubdtype(x.dtype, jnp.floating):

@@ -50,6 +50,7 @@ def vector_power_norm(x: jax.Array, p: Number | float, axes: Any, keepdim: bool)
         return jnp.sum((size != 0).astype(size.dtype), axes, keepdims=keepdim)
     if math.isinf(p):
         reduce = jnp.max if p > 0 else jnp.min
+        # The extreme itself carries no gradient; that goes to the elements that reach it, below.
         best = lax.stop_gradient(
             reduce(size, axes, keepdims=True, initial=0 if p > 0 and not size.size else None)
         )

@@ -192,6 +192,7 @@ def install() -> None:
         operator = _divided if name in ("floordiv", "mod") else _binary
         setattr(Tensor, f"__{name}__", operator(f"__{name}__", op))
         setattr(Tensor, f"__r{name}__", operator(f"__r{name}__", op, swapped=True))
+    # The names of Python 2, which Paddle still has.
     Tensor.__div__ = Tensor.__truediv__
     Tensor.__rdiv__ = Tensor.__rtruediv__
     for name, op in {

@@ -521,6 +521,7 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
 def change_slices(x: jax.Array, index: jax.Array, value: jax.Array, axis: Any, how: str = "add") -> jax.Array:
     """x with value set or added at slices along the axis."""
     spot = jnp.moveaxis(x, axis, 0).at[jnp.where(index < 0, index + x.shape[axis], index)]
+    # A number goes into all slices.
     if value.ndim:
         value = jnp.moveaxis(value, axis, 0)
     return jnp.moveaxis(spot.add(value) if how == "add" else spot.set(value), 0, axis)

@@ -403,6 +403,7 @@ Tensor.where_ = where_
 def _order(name: str, x: jax.Array, axis: int, descending: bool) -> jax.Array:
     """Indices that sort x; equal elements keep their order, NaN counts as larger than all."""
     if x.ndim == 0:
+        # A number has nothing to sort, but a wrong axis is refused.
         one_axis(name, axis, 1)
         return jnp.zeros((), jnp.int64)
     return stable_order(x, one_axis(name, axis, x.ndim), descending).astype(jnp.int64)
@@ -584,6 +585,7 @@ def mode(
             f"mode: axis {axis} of shape {list(x.shape)} has length 0; there is no element to choose"
         )
     values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
+    # Equal elements are neighbours then.
     order = stable_order(values)
     ranked = along_axis(values, order, -1)
     # Where a run of equal elements begins.

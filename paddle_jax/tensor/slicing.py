@@ -546,6 +546,7 @@ def fill_diagonal_(
     if wrap or x.ndim > 2:
         end = x.size
     else:
+        # A square on top holds the whole diagonal of a tall matrix.
         end = min(x.size, width * width)
     at = tuple(i + offset for i in range(0, end, step) if 0 <= i % width + offset < width)
     from_value = fill("fill_diagonal_", value, numpy_dtype(x))

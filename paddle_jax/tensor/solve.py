@@ -486,6 +486,7 @@ def matrix_rank(
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], jnp.int64)
     if hermitian:
+        # The singular values of a Hermitian matrix are the sizes of its eigenvalues.
         sizes = jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False))
     else:
         sizes = jnp.linalg.svd(x, compute_uv=False)

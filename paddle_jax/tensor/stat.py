@@ -219,6 +219,7 @@ def _median(
     x: jax.Array, axes: Sequence[int], keepdim: bool, mode: str, ignore_nan: bool
 ) -> tuple[jax.Array, jax.Array]:
     rows = _last(x, axes)
+    # The median of nothing is NaN, of integers 0.
     if rows.size == 0:
         empty = jnp.zeros(rows.shape[:-1], jnp.int64)
         if jnp.issubdtype(x.dtype, jnp.inexact):
