@@ -23,6 +23,7 @@ SET_FILE = "VOCdevkit/VOC2012/ImageSets/Segmentation/{}.txt"
 DATA_FILE = "VOCdevkit/VOC2012/JPEGImages/{}.jpg"
 LABEL_FILE = "VOCdevkit/VOC2012/SegmentationClass/{}.png"
 CACHE_DIR = "voc2012"
+# As in Paddle: training has both sets, and testing the one for training.
 MODE_FLAG_MAP = {"train": "trainval", "test": "train", "valid": "val"}
 
 

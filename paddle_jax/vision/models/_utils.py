@@ -52,6 +52,7 @@ def uniform(limit: float) -> ParamAttr:
 def _make_divisible(v: float, divisor: int = 8, min_value: int | None = None) -> int:
     """The multiple of `divisor` nearest to v, at least `min_value` and at least 90 % of v."""
     near = max(min_value or divisor, int(v + divisor / 2) // divisor * divisor)
+    # Rounding may not lose more than a tenth.
     if near < 0.9 * v:
         return near + divisor
     return near

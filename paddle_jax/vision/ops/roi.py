@@ -115,6 +115,7 @@ def _line(start: jax.Array, length: jax.Array, bins: int, size: int, samples: in
     pixels = jnp.arange(size)
 
     def add(i: jax.Array, weights: jax.Array) -> jax.Array:
+        # The samples are in the middle of equal parts of a bin.
         at = (
             start
             + jnp.arange(bins).astype(step.dtype) * step
@@ -390,6 +391,7 @@ def psroi_pool(
 
     def mean(start: jax.Array, length: jax.Array, count: int, size: int) -> jax.Array:
         step = length / count
+        # A bin takes whole pixels, also those that it only touches.
         first = jnp.clip(jnp.floor(jnp.arange(count) * step + start), 0, size)
         last = jnp.clip(jnp.ceil(jnp.arange(1, count + 1) * step + start), 0, size)
         pixels = jnp.arange(size)

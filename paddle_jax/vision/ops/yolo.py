@@ -125,6 +125,7 @@ def yolo_box(
         raise ValueError(
             f"(InvalidArgument) yolo_box: img_size: got shape {list(img_size.shape)}; it must be [{n}, 2]"
         )
+    # The overlaps come first, one channel for each anchor.
     overlap, maps = (x[:, :count], x[:, count:]) if iou_aware else (None, x)
     maps = maps.reshape(n, count, 5 + class_num, height, width)
     sizes = img_size.astype(x.dtype)[:, :, None, None, None]
@@ -166,6 +167,7 @@ def _overlap(centre1: jax.Array, size1: jax.Array, centre2: jax.Array, size2: ja
     """Intersection by union of boxes given by centres and sizes [..., 2]."""
     low = jnp.maximum(centre1 - size1 / 2, centre2 - size2 / 2)
     high = jnp.minimum(centre1 + size1 / 2, centre2 + size2 / 2)
+    # Boxes that only touch have nothing in common.
     common = jnp.where((high - low > 0).all(-1), (high - low).prod(-1), 0)
     return common / (size1.prod(-1) + size2.prod(-1) - common)
 
@@ -311,6 +313,7 @@ def yolo_loss(
         score = lax.stop_gradient(gt_score).astype(x.dtype)
     owned = anchor >= 0
     image = jnp.arange(n)[:, None]
+    # A box without an anchor writes nothing; any valid index will do.
     where = (image, jnp.maximum(anchor, 0), row, column)
     # A box that overlaps some truth well is not punished.
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh

@@ -273,6 +273,7 @@ def resize(img: Tensor, size: Size, interpolation: str = "bilinear", data_format
 
 def _blend_images(img1: Tensor, img2: Any, ratio: float) -> Tensor:
     """ratio parts of one image and 1 - ratio of the other, cut off at 0 and the largest value."""
+    # Floats go up to 1, integers to 255.
     largest = 1.0 if _is_float(img1) else 255
     a, b = (img if _is_float(img) else img.astype("float32") for img in (img1, img2))
     return (a * ratio + b * (1.0 - ratio)).clip(0, largest).astype(img1.dtype)

@@ -247,6 +247,7 @@ class Transpose(BaseTransform):
         if F._is_tensor_image(img):
             return img.transpose(self.order)
         pixels = np.asarray(img)
+        # A grey image has no axis of channels.
         return (pixels[..., np.newaxis] if pixels.ndim == 2 else pixels).transpose(self.order)
 
 
