@@ -85,6 +85,7 @@ class Bernoulli(ExponentialFamily):
             )
         logits = repeated(sizes(self, shape), self.logits)
         share = draw_uniform_like(logits)
+        # log u - log(1 - u) of a uniform number is logistic noise.
         return (logits + share.log() - (-share).log1p()) / temperature
 
     def cdf(self, value: Tensor) -> Tensor:

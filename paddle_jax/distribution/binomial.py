@@ -124,4 +124,5 @@ class Binomial(Distribution):
             )
         values, log_probs = self._results()
         terms = log_probs.exp() * (log_probs - other.log_prob(values.minimum(self.total_count)))
+        # Results beyond the count of a distribution have no probability.
         return where(values <= self.total_count, terms, zeros_like(terms)).sum(0)

@@ -66,6 +66,7 @@ class Categorical(Distribution):
     def entropy(self) -> Tensor:
         """The entropy of shape batch_shape."""
         if self.logits.ndim == 0:
+            # One class has no entropy; the product keeps dtype and gradient.
             return self.logits * 0
         log_p = log_softmax(self.logits, -1)
         return -(log_p.exp() * log_p).sum(-1)

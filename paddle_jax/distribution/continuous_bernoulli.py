@@ -75,6 +75,7 @@ class ContinuousBernoulli(Distribution):
     def mean(self) -> Tensor:
         """The mean of shape batch_shape."""
         away, p, x = self._cases()
+        # Near 1/2 a series in the distance from it.
         return where(
             away, p / (2 * p - 1) + 1 / ((-p).log1p() - p.log()), 0.5 + (1 / 3 + 16 / 45 * x.pow(2)) * x
         )

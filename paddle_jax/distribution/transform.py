@@ -267,6 +267,7 @@ class StickBreakingTransform(Transform):
         x = x - self._offset(x)
         ends = zeros_like(x[..., :1])
         share = sigmoid(x)
+        # What is left of the stick before each further break.
         left = cumprod(sigmoid(-x), -1)
         return concat([share, ends + 1], -1) * concat([ends + 1, left], -1)
 

@@ -98,6 +98,7 @@ class Stack(Variable):
         """Number of axes of one value."""
         rank = max(v.event_rank for v in self._vars)
         if self._axis + rank < 0:
+            # The stacked axis is among those of a value then.
             return rank + 1
         return rank
 
