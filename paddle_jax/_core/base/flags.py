@@ -76,6 +76,7 @@ def declare(
     """
     _Registry.declared[name] = Flag(type(default), default, apply, check)
     if _Registry.kinds is not None and _Registry.values is not None:
+        # The tables have been read, so the flag is added to them.
         _add_declared(name, _Registry.kinds, _Registry.values)
 
 

@@ -2,4 +2,5 @@
 
 import numpy as np
 
+# One object, which code recognizes by identity.
 FREED_VALUE = np.zeros((0,), np.float32)

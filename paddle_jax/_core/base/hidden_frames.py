@@ -186,6 +186,7 @@ def is_chained(error: BaseException) -> bool:
     """Whether a display shows other exceptions before this one, or below it."""
     if isinstance(error, BaseExceptionGroup):
         return True
+    # As Python's own display decides it.
     shown = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return shown is not None and not is_internal(shown)
 

@@ -221,6 +221,7 @@ def run_unrecorded(body: Callable[[], Any]) -> Any:
 
 # JAX --------------------------------------------------------------------------------------------------------
 
+# JAX has no list of its settings, so they are found by their class.
 _SETTINGS = [state for state in vars(jax_config).values() if isinstance(state, jax_config.State)]
 _STATES = [jax_core.trace_state, jax_core.trace_state_strong_ref, jax_core.axis_env_state, *_SETTINGS]
 _SETTERS = [state.set_local for state in _STATES]
@@ -415,6 +416,7 @@ class InterruptSafeCall:
                 ShieldedThread.finish_or_cancel,
             )
         except _OtherContextError:
+            # JAX's settings did not carry over, so this thread compiles.
             with preserved_tracing():
                 self._compile(arguments)
             notice.end()

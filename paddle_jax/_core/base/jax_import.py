@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution
 from typing import Any
 
+# The module of JAX that looks for the plugin of ROCm.
 _READER = "jax._src.numpy.array_constructors"
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Kernel.declaration says of each argument how many operands it has, or one of these
 _ABSENT = -1
+# As in the layout of an Op's operands.
 _SINGLE = -2
 
 # words of JAX and NumPy, which no message of this package has

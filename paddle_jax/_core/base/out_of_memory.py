@@ -14,6 +14,7 @@ import jax
 from paddle_jax._core.base.counters import Counters
 
 _WORDS = ("RESOURCE_EXHAUSTED", "Out of memory")
+# Devices differ: `allocating 4096 bytes`, `allocate 1.5GiB`.
 _SIZE = re.compile(r"allocat\w*\s+(\d[\d.]*)\s?([KMGT]i?B|bytes)?")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -87,6 +88,7 @@ def _requested_size(text: str) -> int | None:
     match = _SIZE.search(text)
     if match is None:
         return None
+    # A number without a unit counts bytes.
     unit = (match[2] or "b")[0]
     return int(float(match[1].rstrip(".")) * _UNITS.get(unit, 1))
 

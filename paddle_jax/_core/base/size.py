@@ -48,6 +48,7 @@ class Size(list[int]):
     def __getitem__(self, index: Any) -> Any:
         item = list.__getitem__(self, index)
         if isinstance(index, slice):
+            # A part of a shape is a shape.
             return Size(item)
         return item
 

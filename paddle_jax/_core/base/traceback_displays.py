@@ -94,6 +94,7 @@ def _format_logged(previous: Callable[..., str], formatter: logging.Formatter, i
     """The text that `logging` writes for `exc_info`."""
     error = info[1]
     if not _has_hidden(error) or error.__traceback__ is not info[2]:
+        # With another traceback than the error's own nothing is trimmed.
         return previous(formatter, info)
     return "".join(report(error).format()).rstrip("\n")
 
@@ -185,6 +186,7 @@ def install_in_ipython() -> None:
 
 def _index_of_error(lines: list[str], kind: type[BaseException]) -> int:
     """Where the lines of the error begin, below those of the frames."""
+    # From below, since a line of source may have the name, too.
     for index in range(len(lines) - 1, -1, -1):
         if kind.__name__ in lines[index]:
             return index

@@ -24,6 +24,7 @@ _TRANSPARENT = ("stablehlo.broadcast_in_dim", "stablehlo.reshape")
 
 def _lower(context: Any, operand: Any, update: Any, *starts: Any) -> Any:
     if _is_constant(operand) and _is_constant(update):
+        # The barrier hides the constant, which XLA would otherwise update while it compiles.
         hide = mlir.lower_fun(lax.optimization_barrier, multiple_results=False)
         (operand,) = hide(context.replace(avals_in=context.avals_in[:1]), operand)
     return _usual(context, operand, update, *starts)

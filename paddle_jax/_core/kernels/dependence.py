@@ -36,6 +36,7 @@ def unread_operands(jaxpr: Any) -> list[int]:
     """The numbers of the operands that no result depends on in any way."""
     needed = {v for v in jaxpr.outvars if not is_literal(v)}
     for equation in reversed(jaxpr.eqns):
+        # An effect happens whether or not a result is read.
         if equation.effects or not needed.isdisjoint(equation.outvars):
             needed.update(v for v in equation.invars if not is_literal(v))
     return [i for i, v in enumerate(jaxpr.invars) if v not in needed]

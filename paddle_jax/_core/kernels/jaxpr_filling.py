@@ -367,6 +367,7 @@ def _same_arrays(a: Any, b: Any) -> bool:
         return True
     x = np.asarray(a)
     y = np.asarray(b)
+    # By bytes, since NaN is not equal to itself.
     return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
 
 

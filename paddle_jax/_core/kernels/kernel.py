@@ -165,6 +165,7 @@ class Kernel:
         if target_platform() is not None:  # equations of this machine may be others
             with preserved_tracing():
                 return trace_function(self.fn, self.name, [aval.struct for aval in avals])
+        # Equations of an older generation are still right.
         signature = self.signatures.get(avals) or self.older_signatures.get(avals)
         if signature is not None:
             return signature.equations
@@ -194,6 +195,7 @@ class Kernel:
         saves JAX the inspection of the arguments."""
         if self.deferrable and not self.omits_prints and _has_known_lengths(operands):
             equations = self.trace(tuple(map(_aval, operands)))
+            # JAX's settings may have changed since the trace.
             if equations.context == trace_context():
                 return equations.stage(operands)
         return self.run(*operands)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 _MAX_KNOWN = 4096
+# Python's floats have 64 bits.
 NUMBER = np.dtype(np.float64)
 _VARYING = object()  # stands for a float attribute in a key
 

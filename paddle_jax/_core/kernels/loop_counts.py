@@ -20,6 +20,7 @@ except (ImportError, AttributeError):  # another version of JAX: its scans count
     _implementation = None
     _primitive = None
 
+# These compute 64 bits in pairs.
 _PLATFORMS = ("cuda", "rocm", "tpu")
 _MAX = 1 << 31
 

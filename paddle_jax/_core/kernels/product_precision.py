@@ -71,6 +71,7 @@ def _check(name: str, value: Any) -> None:
 
 def _or_none(precision: ProductPrecision) -> ProductPrecision | None:
     """A precision as a Context has it: None for the highest, which takes the short ways of a call."""
+    # NVIDIA's variable forbids TF32, whatever a program sets.
     if precision == _HIGHEST or os.environ.get(_OVERRIDE) == "0":
         return None
     return precision

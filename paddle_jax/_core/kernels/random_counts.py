@@ -19,6 +19,7 @@ try:
 except ImportError:  # JAX before 0.10.2
     from jax._src import prng  # pyright: ignore[reportAttributeAccessIssue]
 
+# These compute 64 bits in pairs.
 _PLATFORMS = ("cuda", "rocm", "tpu")
 _MAX = 1 << 32
 

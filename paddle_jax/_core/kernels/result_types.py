@@ -16,6 +16,7 @@ from jax import lax
 from jax.core import ShapedArray
 
 BOOL = np.dtype(bool)
+# Other dtypes are rare, so JAX works out their types.
 _FLOATS = frozenset(map(np.dtype, ("float32", "float64")))
 _NUMBERS = _FLOATS | set(map(np.dtype, ("int32", "int64")))
 _COMMON = _NUMBERS | {BOOL}

@@ -90,6 +90,7 @@ def _needed(jaxpr: Any, wanted: Sequence[bool]) -> set[Any]:
     Other results must not take part: zero times the infinite derivative of an eigenvector is not zero.
     """
     needed = {v for v, wants in zip(jaxpr.outvars, wanted, strict=True) if wants and not is_literal(v)}
+    # Backwards: an equation is needed if one of its results is.
     for equation in reversed(jaxpr.eqns):
         if not needed.isdisjoint(equation.outvars):
             needed.update(v for v in equation.invars if not is_literal(v))
@@ -583,6 +584,7 @@ def _restore_axes(
 
     `product` has batch axes, free axes, and then those contracted, in the order of the partner's axes.
     """
+    # The product has its axes in the order batch, free, contracted.
     order = [*batch, *free, *[contracted[i] for i in np.argsort(partner)]]
     if order == sorted(order):
         return product

@@ -242,6 +242,7 @@ def _free_variables(equations: Sequence[Any], outvars: Sequence[Any]) -> list[An
     """The variables that equations take from elsewhere, in a fixed order."""
     defined = {v for equation in equations for v in equation.outvars}
     read = [v for equation in equations for v in equation.invars] + list(outvars)
+    # A dict keeps the order; that of a set may differ from process to process.
     unique = dict.fromkeys(v for v in read if not is_literal(v))
     return [v for v in unique if v not in defined]
 

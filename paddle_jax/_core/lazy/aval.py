@@ -75,6 +75,7 @@ def _unused_count() -> int:
 
 def drop_unused_avals() -> None:
     """Removes the Avals that nothing else refers to from the table."""
+    # A copy, since other threads may add Avals.
     unused = [key for key, aval in _avals.copy().items() if sys.getrefcount(aval) <= _UNUSED_COUNT]
     for key in unused:
         _avals.pop(key, None)

@@ -27,6 +27,7 @@ def put(array: np.ndarray) -> jax.Array:
     """
     if trace_state_clean():
         return put_on(array, None)
+    # In a trace the array becomes a constant of it.
     return jnp.asarray(array)
 
 
@@ -73,6 +74,7 @@ def put_if_large(array: np.ndarray | jax.Array) -> np.ndarray | jax.Array:
 def empty_aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """An empty NumPy array that JAX takes over without a copy: it begins at a multiple of 64 bytes."""
     size = math.prod(shape) * dtype.itemsize
+    # With room to move the beginning.
     memory = np.empty(size + ALIGNMENT, np.uint8)
     first = -memory.ctypes.data % ALIGNMENT
     return memory[first : first + size].view(dtype).reshape(shape)

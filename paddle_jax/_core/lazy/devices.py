@@ -133,6 +133,7 @@ def _has_only_cpu() -> bool:
 
 def canonical_device(device: Any) -> Any:
     """HOST for the device that it stands for; any other as it is."""
+    # HOST stands for a device that is known once the CPU has started.
     if _Devices.host is None and isinstance(device, jax.Device):
         _start_host()
     if device is _Devices.host:

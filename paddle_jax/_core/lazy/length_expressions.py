@@ -435,7 +435,9 @@ class _Facts(NamedTuple):
 
 
 _MOST_FACTS = 16  # the innermost conditions
+# Facts in one proof; each one more multiplies the search.
 _MOST_USED = 2
+# Whatever is inside: a length, for example, is at least 0.
 _BOUNDS: dict[str, Bounds] = {"dim": (0, None), "abs": (0, None), "int": (0, 1)}
 
 

@@ -442,6 +442,7 @@ def _or(self: Any, other: Any) -> Any:
     """`self | other`."""
     if _are_bools(self, other):
         return _logical("or", self, other)
+    # a | b is a + b - (a & b), for which bounds are known.
     return _on_integers(lambda a, b: a + b - _binary("bitand", a, b), self, other)
 
 

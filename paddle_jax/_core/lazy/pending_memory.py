@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MIB = 1 << 20
 _SHARE = 32  # pending operations may hold one part in so many of a device's memory
+# More bytes than any device has.
 _UNLIMITED = 1 << 62
 
 _limits: dict[Any, int] = {}

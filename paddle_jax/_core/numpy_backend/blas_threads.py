@@ -59,6 +59,7 @@ def has_choice() -> bool:
 def matmul(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> Any:
     """`np.matmul`, in one thread unless the product is large."""
     size = x.shape[-2] * x.shape[-1] * y.shape[-1]
+    # In between, threads cost OpenBLAS more than they save.
     if SERIAL < size <= _LARGE:
         return _in_one_thread(np.matmul, x, y, out=out)
     return np.matmul(x, y, out=out)

@@ -112,6 +112,7 @@ def _is_blockable(call: Call, avals: Sequence[Any]) -> bool:
 def _merged(group: Sequence[Call], avals: Sequence[Any], read_later: set[int]) -> Call:
     """One call that does the work of a group."""
     made = {call.outs[0] for call in group}
+    # Each operand once, in a fixed order.
     ins = list(dict.fromkeys(slot for call in group for slot in call.ins if slot not in made))
     outs = [call.outs[0] for call in group if call.outs[0] in read_later]
     return Call(BlockedCalls(group, ins, outs, avals), ins, outs, True)
@@ -137,6 +138,7 @@ class BlockedCalls:
         self.result_dtypes = [avals[slot].dtype for slot in outs]
         self.buffer_dtypes: list[np.dtype] = []
         self.steps: list[tuple[np.ufunc, tuple[int, ...], int]] = []
+        # Operands first, then results, then buffers.
         place_of = {slot: place for place, slot in enumerate((*ins, *outs))}
         first_buffer = len(place_of)
         last_read = {slot: n for n, call in enumerate(group) for slot in call.ins}
@@ -151,6 +153,7 @@ class BlockedCalls:
             slot = call.outs[0]
             if slot not in place_of:
                 dtype = avals[slot].dtype
+                # A buffer that nothing reads any more serves again.
                 if free.get(dtype):
                     place_of[slot] = free[dtype].pop()
                 else:

@@ -12,6 +12,7 @@ import numpy as np
 
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
+# They have a cut along the real axis, where the sign of zero chooses the side.
 CUT = frozenset(("acos", "acosh", "asin", "asinh", "sqrt"))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from paddle_jax._core.numpy_backend.plan import Plan
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
+# Bodies of loops whose plans are kept.
 _MAX_STEP_PLANS = 128
 
 
@@ -53,6 +54,7 @@ def _cond(params: Params, ins: Avals, outs: Avals) -> Run:
     last = len(branches) - 1
 
     def choose(index: Any, *operands: Any) -> Any:
+        # XLA takes the nearest branch for a number out of range.
         return branches[min(max(int(index), 0), last)].execute(operands)
 
     return _with_plans(choose, branches)
@@ -111,6 +113,7 @@ def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
 def _platform_index(params: Params, ins: Avals, outs: Avals) -> Run:
     """The number of the branch that is for the CPU."""
     for k, names in enumerate(params["platforms"]):
+        # None stands for all platforms.
         if names is None or "cpu" in names:
             index = np.asarray(k, outs[0].dtype)
             return lambda: index

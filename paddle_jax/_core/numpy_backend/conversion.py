@@ -41,6 +41,7 @@ def _saturating(source: Any, target: Any) -> Any:
     def convert(x: np.ndarray) -> Any:
         x = np.asarray(x)
         if low:
+            # NumPy computes slowly with fewer than 32 bits, or not at all.
             x = x.astype(np.float32)
         inside = (x < above) & (x >= below)
         # Nearly always all numbers fit.
@@ -60,6 +61,7 @@ def _bitcast(params: Params, ins: Avals, outs: Avals) -> Run:
     shape = outs[0].shape
     if ins[0].dtype.itemsize == dtype.itemsize and size_of(ins[0]):
         return lambda x: np.ascontiguousarray(x).view(dtype).reshape(shape)
+    # Another size changes the last axis, which `view` does not do for every shape.
     return lambda x: np.frombuffer(np.ascontiguousarray(x).tobytes(), dtype).reshape(shape)
 
 
@@ -101,6 +103,7 @@ def _rounded_to(dtype: np.dtype, exponent_bits: Any, mantissa_bits: Any) -> Any:
             dropped_bits = bits.type((1 << drop) - 1)
             # Rounding may carry into the exponent, as it should.
             b = (b + (half + odd)) & ~dropped_bits
+        # The bits of the exponent alone.
         size = b & infinity
         if exponent_bits < info.nexp:
             zero = b & sign

@@ -161,6 +161,7 @@ def _masked_product(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("masked_selection")
 def _masked_selection(params: Params, ins: Avals, outs: Avals) -> Run:
     if _has_quick_bits(ins[1], outs[0], _LEAST_MASKED):
+        # All bits are set where it is false.
         return _masked(outs[0].dtype, lambda truth: np.subtract(truth, np.int8(1)))
     zero = np.zeros((), outs[0].dtype)
     return lambda x, truth: np.where(truth, zero, x)
@@ -345,4 +346,5 @@ def _rem(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind in "fV":
         return in_compute_dtype(np.fmod, ins, outs[0])
+    # XLA gives x for the remainder by zero.
     return lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, dtype.type(1), y)))

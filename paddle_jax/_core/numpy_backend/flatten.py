@@ -168,6 +168,7 @@ def _solver(equation: Any, ins: list[int]) -> tuple[Any, Any, list[int]]:
     its derivatives."""
     jaxprs = equation.params["jaxprs"]
     lengths = equation.params["const_lengths"]
+    # The constants of the products with the matrix come first.
     start = lengths.matvec + lengths.vecmat
     total = start + lengths.solve + lengths.transpose_solve
     return *open_jaxpr(jaxprs.solve), ins[start : start + lengths.solve] + ins[total:]

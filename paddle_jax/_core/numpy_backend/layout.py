@@ -110,6 +110,7 @@ def _iota(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = params["dimension"]
     dtype = outs[0].dtype
     middle = tuple(-1 if k == axis else 1 for k in range(len(shape)))
+    # Only the axis itself takes memory; the others repeat it.
     return lambda: np.broadcast_to(np.arange(shape[axis]).astype(dtype).reshape(middle), shape)
 
 

@@ -137,6 +137,7 @@ def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("lu_pivots_to_permutation")
 def _lu_permutation(params: Params, ins: Avals, outs: Avals) -> Run:
     if _empty(outs) or 0 in ins[0].shape:
+        # Without swaps the rows stay in their order.
         order = np.broadcast_to(np.arange(params["permutation_size"], dtype=np.int32), outs[0].shape)
         return lambda swaps: order
     return lambda swaps: permutation(swaps, params["permutation_size"])

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, define_rule, rule
 
+# From the specification of Threefry-2x32.
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 _FEW = 8  # counters up to which Python's integers are quicker

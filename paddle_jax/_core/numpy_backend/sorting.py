@@ -13,6 +13,7 @@ from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, de
 def _keys(x: Any) -> list[np.ndarray]:
     """Arrays that sort as x does, the first counting most."""
     if x.dtype.kind == "c":
+        # The real part counts first.
         return [x.real, x.imag]
     if is_low(x.dtype):
         return [x.astype(np.float32)]
@@ -62,6 +63,7 @@ def _total(x: np.ndarray) -> Any:
         return x
     signed = np.dtype(f"i{x.dtype.itemsize}")
     bits = np.ascontiguousarray(x).view(signed).reshape(np.shape(x))
+    # As integers, negative floats have the opposite order.
     return np.where(bits < 0, bits ^ np.iinfo(signed).max, bits)
 
 

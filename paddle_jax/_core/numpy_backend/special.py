@@ -19,6 +19,7 @@ def _scipy(name: str, *primitives: Any) -> None:
 
         function = getattr(scipy.special, name)
         dtype = outs[0].dtype
+        # SciPy computes in float64, so there is one rounding at the end.
         return lambda *operands: np.asarray(function(*[x.astype(np.float64) for x in operands])).astype(dtype)
 
 

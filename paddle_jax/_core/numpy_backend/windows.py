@@ -32,6 +32,7 @@ def windows(
     dilation: Sequence[int],
 ) -> Any:
     """A view [places..., window...] of the windows of x at `shape` places."""
+    # From window to window, then from element to element inside one.
     steps = [s * k for s, k in zip(x.strides, strides, strict=True)] + [
         s * k for s, k in zip(x.strides, dilation, strict=True)
     ]

@@ -15,10 +15,12 @@ from paddle_jax._core.tensors.tensor import Tensor
 
 CAUGHT = (*ARGUMENT_ERRORS, AttributeError, LookupError, ArithmeticError)
 _RAISES = {opcode.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in opcode.opmap}
+# What NumPy and JAX say of axes that are not there.
 _AXES = re.compile(
     r"index out of range|values to unpack|0-d|invalid index to scalar|too many "
     r"indices|shorter than|longer than|zero-dimensional"
 )
+# Characters of an argument in a message.
 _LONGEST = 60
 
 
@@ -67,6 +69,7 @@ def translate_call_error_of(
     try:
         return translate_call_error(op, error, op.signature.bind_partial(*args, **kwargs).arguments)
     except TypeError:
+        # Arguments that do not fit the signature have no names.
         return translate_call_error(op, error, {})
 
 

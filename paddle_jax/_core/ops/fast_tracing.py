@@ -65,6 +65,7 @@ def is_loop_free(thing: Any) -> bool:
     seen = set(_passed)
     if not _straight(thing, seen):
         return False
+    # Only now: what a function with a loop reaches was not looked at to the end.
     _passed.update(seen)
     return True
 

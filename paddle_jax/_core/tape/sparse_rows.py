@@ -24,6 +24,7 @@ from paddle_jax._core.tensors.pytree import register_like_tensor
 from paddle_jax._core.tensors.tensor import Tensor, init_tensor, read_raw, wrap
 
 _STEPS = 8  # numbers of rows are rounded up by an eighth at most, so that not each one is compiled
+# The slot itself, which RowsGrad hides behind a property.
 _GET = Tensor._raw.__get__
 _SET = Tensor._raw.__set__
 
@@ -96,6 +97,7 @@ def _chosen(used: Any, array: Any) -> tuple[Any, Any]:
     zero."""
     count = array.shape[0]
     numbers = jnp.arange(count, dtype=np.int32)
+    # Rows without a gradient get the number behind the last one.
     return jnp.where(used | (array != 0).any(axis=1), numbers, np.int32(count)), array
 
 
@@ -331,6 +333,7 @@ def marks_of(ids: Any, size: int, padding: int) -> Any:
 @ft.cache
 def _used_rows_kernel(size: int, padding: int) -> Kernel:
     def used_rows(ids: Any) -> Any:
+        # Padding counts as the row behind the last one, which is dropped.
         flat = jnp.where((ids == padding) | (ids < 0), size, ids).reshape(-1)
         return jnp.zeros(size, bool).at[flat].set(True, mode="drop")
 

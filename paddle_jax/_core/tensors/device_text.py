@@ -79,6 +79,7 @@ class Device(str):
 
 
 def _text_of_place(place: Place) -> str:
+    # Pinned memory is memory of the host.
     if place.is_cpu_place() or place.is_cuda_pinned_place():
         return "cpu"
     return f"{place.get_device_type()}:{place.get_device_id()}"

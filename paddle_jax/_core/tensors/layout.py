@@ -55,6 +55,7 @@ def lies_on_mesh(raw: Any) -> bool:
     """Whether a value lies on a mesh. Nothing is run for it."""
     if type(raw) is LazyArray:
         if raw.array is None:
+            # A segment that runs on a mesh has a set of devices.
             return type(raw.segment.device) is frozenset
         raw = raw.array
     return isinstance(raw, jax.Array) and isinstance(sharding_of(raw), NamedSharding)

@@ -199,6 +199,7 @@ def _history(tensors: Iterable[Tensor], owned: Collection[int]) -> Collection[An
     stack: list[Any] = [t._node for t in tensors if t._node is not None]
     seen = set()
     kept = {}
+    # A tape may be deeper than Python's stack.
     while stack:
         node = stack.pop()
         if id(node) in seen:

@@ -21,7 +21,9 @@ from paddle_jax._core.lazy.symbol import ABSTRACT_TYPES
 from paddle_jax._core.lazy.transfer import to_array
 
 _CLASS_NAMES = {"gpu": "CUDAPlace", "xpu": "XPUPlace"}
+# The extra of JAX with the plugin for a device, for the message.
 _JAX_EXTRAS = {"gpu": "cuda13", "cuda": "cuda13", "tpu": "tpu"}
+# Paddle's kinds for JAX's platforms.
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 # what a Tensor may hold that is on no device yet
 _ANYWHERE = (*ABSTRACT_TYPES, np.ndarray, np.generic, jax.ShapeDtypeStruct)

@@ -109,6 +109,7 @@ def _head(array: np.ndarray | jax.Array, place: Any, stop_gradient: bool) -> str
 
 def _format(array: np.ndarray, indent: int) -> str:
     """The values in brackets."""
+    # NumPy has no format of its own for these dtypes.
     if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
         array = array.astype(np.float32)
     shortened = array.size > _options.threshold

@@ -227,8 +227,8 @@ def _are_equal_settings(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     for name, value in one.items():
         # Each layer has a name of its own.
         if value is other[name] or name == "_full_name":
-            # Objects of users may refuse to compare, and arrays have no single answer.
             continue
+        # Objects of users may refuse to compare, and arrays have no single answer.
         try:
             equal = type(value) is type(other[name]) and bool(value == other[name])
         except Exception:

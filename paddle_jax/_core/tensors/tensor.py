@@ -105,6 +105,7 @@ class Tensor:
             place, persistable, zero_copy, name, stop_gradient = ordered
         np_dtype = None if dtype is None else dtypes.convert(dtype).np
         if isinstance(data, jax.core.Tracer):
+            # A traced number asks for gradients where it is floating.
             stop_gradient = data.dtype.kind not in INEXACT
         value = _value_of_data(data, np_dtype, place)
         init_tensor(self, value, stop_gradient)
@@ -211,6 +212,7 @@ class Tensor:
         return self._version
 
     def __hash__(self) -> int:
+        # By identity, since `==` compares elements.
         return id(self)
 
     # gradient -----------------------------------------------------------------------------------------------
@@ -486,6 +488,7 @@ class Parameter(Tensor):
                 "only parameters made under paddle.LazyGuard can be initialized"
             )
         fill = self.init_func
+        # Taken away first, so that it runs once.
         self.init_func = None
         fill(self)
 

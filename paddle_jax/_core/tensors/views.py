@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 _MAX_DEPTH = 64  # views of views in between that are gone
+# References of a family before dead ones are looked for.
 _FIRST_LIMIT = 64
 
 
@@ -106,6 +107,7 @@ class Alias(NamedTuple):
             return _new(LivingBase, (base, self, (self,)))
         path = [self]
         alias = self.parent
+        # Tensors in between may be gone while one above them lives.
         while alias.base is not None and len(path) < _MAX_DEPTH:
             base = alias.base()
             path.append(alias)
