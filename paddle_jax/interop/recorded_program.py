@@ -107,6 +107,7 @@ class _Block:
             try:
                 results = self._results(step)
             except NotWritable as error:
+                # The innermost step is the one at fault.
                 error.location = error.location or step.location
                 raise
             except Exception as error:  # as many as there are uses of a length that is not fixed
@@ -321,6 +322,7 @@ class _Block:
         if isinstance(constant, list | tuple) or ls.is_length(constant):
             items = [as_array(self.number(value)).astype(dtype) for value in flat_numbers(constant)]
             return jnp.stack(items).reshape(self.sizes(self.recording.shapes[symbol]))
+        # By identity: Tensors compare their elements.
         if id(constant) in self.parameters:
             return self.parameters[id(constant)]
         return jnp.asarray(_array(constant))

@@ -126,6 +126,7 @@ class _OpenLengths:
 _open_lengths = ft.cache(_OpenLengths)
 
 
+# Lengths of different scopes cannot be compared, so all share one.
 @ft.cache
 def _unbounded_scope() -> Any:
     return jax.export.SymbolicScope()
@@ -254,6 +255,7 @@ def _bounds_text(least: int, largest: int) -> str:
 
 def _compared_names(error: BaseException | None) -> set[str]:
     """The names in two lengths that JAX could not compare, by an error or its causes."""
+    # JAX's refusal may be the cause of another error.
     while error is not None:
         found = re.search(r"comparison '(.+?)' \S+ '(.+?)' is inconclusive", str(error))
         if found:

@@ -145,6 +145,7 @@ def limited_searches() -> Iterator[None]:
 @contextlib.contextmanager
 def refused_questions() -> Iterator[None]:
     """Inside the block questions that have no one answer raise SymbolError in code of the user."""
+    # Methods that the class only inherits are removed again below.
     before = {name: vars(_DimExpr)[name] for name in _CHECKED if name in vars(_DimExpr)}
     try:
         for name, method in _CHECKED.items():

@@ -12,6 +12,7 @@ from paddle_jax.views.markup import Markup, element, shortened, soft, svg
 
 _MOST = 150  # operations that are drawn
 _LETTER = 6.2  # pixels of one letter
+# Pixels of a box and of the gaps between boxes.
 _TALL = 20
 _GAP_DOWN = 22
 _GAP_ACROSS = 14

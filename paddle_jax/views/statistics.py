@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 _MOST_READ = 1 << 24  # elements; of more a sample is read
+# Elements of a sample.
 _SAMPLE = 1 << 22
 _MOST_BINNED = 1 << 20  # elements of a histogram
 _BINS = 24
