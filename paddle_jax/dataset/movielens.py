@@ -115,6 +115,7 @@ def _catalogue() -> Catalogue:
     return _cached_catalogue(path, Path(path).stat().st_mtime_ns)
 
 
+# The last file that was read, as long as it does not change.
 @ft.lru_cache(maxsize=1)
 def _cached_catalogue(path: str, changed: int) -> Catalogue:
     catalogue = parsed.Catalogue(path, MovieInfo, UserInfo)

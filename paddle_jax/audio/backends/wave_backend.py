@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["info", "load", "save"]
 
+# By bytes of a sample; WAV files have the lowest byte first.
 _TYPES = {1: np.uint8, 2: np.dtype("<i2"), 4: np.dtype("<i4")}
 
 

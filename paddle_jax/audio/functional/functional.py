@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # hertz per mel below the break; where the scale becomes logarithmic, in hertz
 _WIDTH = 200.0 / 3
 _BREAK = 1000.0
+# Slaney's scale: 27 mels for each factor of 6.4.
 _STEP = math.log(6.4) / 27.0
 
 

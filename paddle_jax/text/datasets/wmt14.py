@@ -15,6 +15,7 @@ __all__ = []
 
 URL = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz"
 MD5 = "0791583d57d5beb693b9414c5b36798c"
+# Pairs with a longer sentence are left out, as in Paddle.
 LONGEST = 80
 
 
