@@ -59,6 +59,7 @@ def convert_dtype(dtype: DTypeLike) -> str:
                 return "uint16"
             return name
         except TypeError:
+            # What names no dtype gets the error below.
             pass
     raise TypeError(
         f"convert_dtype: dtype: got {dtype!r}; allowed are Paddle's dtypes, their names, "

@@ -86,6 +86,7 @@ def stat(device: Any, name: str, *more: Any) -> int:
     return int(next((figures[key] for key in (name, *more) if key in figures), 0))
 
 
+# Platforms have different figures of XLA; the first one that is there counts.
 _NOW = {"allocated": ("bytes_in_use",), "reserved": ("pool_bytes", "bytes_reserved", "bytes_in_use")}
 _MOST = {
     "allocated": ("peak_bytes_in_use",),

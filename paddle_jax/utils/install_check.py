@@ -33,6 +33,7 @@ def _trained(place: CPUPlace) -> tuple[list[Any], float]:
     # A check must not change the random numbers of the program that calls it.
     before = get_rng_state()
     seed(0)
+    # The user's random numbers go on as before.
     try:
         return _steps(place)
     finally:
