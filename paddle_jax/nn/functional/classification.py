@@ -85,6 +85,7 @@ def cross_entropy_hard(
     # A large number may stand for no label, and does not fit into int32.
     if abs(ignore_index) < 1 << 31:
         label = narrowed(label)
+    # An ignored label counts neither in the sum nor in the mean.
     ignored = label == ignore_index
     loss = -_pick(logs, label, axis, ignored)
     weights = None
@@ -315,6 +316,7 @@ def cross_entropy(
     # Smoothing turns class numbers into probabilities.
     if label_smoothing > 0:
         check_ids("cross_entropy", "label", label, input.shape[axis])
+        # The other function takes class numbers without the axis.
         flat = label if missing else label.squeeze(axis)
         return cross_entropy_soft(
             input, flat, weight, float(label_smoothing), reduction, axis, use_softmax, True

@@ -45,6 +45,7 @@ def _transpose(
         (s - 1) * t - a - b + d * (k - 1) + 1
         for s, t, (a, b), d, k in zip(sizes, strides, pads, dilations, kernel, strict=True)
     ]
+    # How much longer than that the result is to be.
     extra = _extra(op_name, n, output_padding, output_size, least, strides, dilations)
     if any(m + e <= 0 for m, e in zip(least, extra, strict=True)):
         raise ValueError(

@@ -49,6 +49,7 @@ def convolve(
         dilations = (1,) * n
     elif pads == "VALID":
         pads = ((0, 0),) * n
+    # How many places the kernel has along each axis.
     out = tuple(
         (s + a + b - d * (k - 1) - 1) // t + 1
         for s, (a, b), k, t, d in zip(sizes, pads, kernel, strides, dilations, strict=True)

@@ -49,6 +49,7 @@ def better_than_xla(x: jax.Array, weight: jax.Array, plan: Plan) -> Callable[...
     # A length that is not fixed decides nothing.
     if not are_known(*x.shape, *plan.out):
         return None
+    # These numbers decide which way is the fastest.
     elements = math.prod(weight.shape[2:])
     positions = math.prod(plan.out)
     rows = x.shape[0] * positions

@@ -91,6 +91,7 @@ def divided_cross_entropy(scores: Tensor, is_label: Tensor, group: Any) -> tuple
     )
     shifted = scores - largest
     exponents = shifted.exp()
+    # Sums over the classes of all processes.
     total = _Sum.apply(exponents.sum(axis=1, keepdim=True), group)
     of_label = _Sum.apply((shifted * is_label.astype(shifted.dtype)).sum(axis=1, keepdim=True), group)
     loss = total.log() - of_label

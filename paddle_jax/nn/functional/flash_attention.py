@@ -224,6 +224,7 @@ def _segment_mask(
         segment = jnp.searchsorted(starts, at, side="right") - 1
         # Positions behind the last sequence count as its own; the mask below leaves them out.
         segment = jnp.clip(segment, 0, starts.shape[0] - 2)
+        # Of a sequence only so many positions are in use.
         size = jnp.diff(starts) if used is None else used
         segments.append(segment)
         places.append(at - starts[segment])

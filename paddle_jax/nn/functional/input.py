@@ -157,6 +157,7 @@ def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: boo
     rows = lax.gather(
         weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong
     )
+    # Ids of the padding get zeros in place of their row.
     padding = lax.broadcast_in_dim(x == padding_idx, rows.shape, tuple(range(x.ndim)))
     # The padding's row is zeros, and gets no gradient.
     return lax.select(padding, lax.full_like(rows, 0), rows)

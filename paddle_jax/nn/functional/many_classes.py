@@ -361,6 +361,7 @@ def class_center_sample(
     else:
         counts = counts_of_all(members, num_classes, num_samples)
         rank = members.rank
+    # Each process has the classes from one of these numbers to the next.
     starts = np.concatenate([[0], np.cumsum(counts[:, 0])])
     check_ids("class_center_sample", "label", label, int(starts[-1]))
     # The number of classes that occur decides lengths, so the host must know them.

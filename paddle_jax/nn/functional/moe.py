@@ -64,6 +64,7 @@ def _gathered(
     flat = prob.reshape(-1)
     if weighted:
         picked = picked * flat[place][..., None].astype(picked.dtype)
+    # For each place of the route, the weight with which its expert counts.
     own = jnp.take_along_axis(jnp.where(there, flat[place], 0), jnp.maximum(route, 0), 1)
     return picked.sum(1).astype(rows.dtype), jnp.where(route >= 0, own, 0)
 

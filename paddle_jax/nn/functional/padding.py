@@ -167,6 +167,7 @@ def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, va
         if mode == "constant":
             x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
         elif not (are_known(before, after) and before == after == 0):
+            # Each place reads the element that the mode puts there.
             place = jnp.arange(length + more[axis][0] + more[axis][1]) - more[axis][0]
             x = jnp.take(x, _source_places(place, length, mode), axis)
         first = max_dim(-before, 0)

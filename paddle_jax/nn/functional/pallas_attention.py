@@ -123,6 +123,7 @@ def forward(
     q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None, causal: bool, scale: float
 ) -> tuple[jax.Array, jax.Array]:
     """The result and the log of the sums of exponentials."""
+    # The kernels want as many heads of keys as of queries.
     repeats = q.shape[2] // k.shape[2]
     queries = _by_head(q)
     keys, values = (_by_head(x, repeats) for x in (k, v))

@@ -80,6 +80,7 @@ def layout_for(context: Any, q: Any, k: Any) -> Layout | None:
     if not batch and not heads:
         return None
     count = _parts(mesh, heads)
+    # Copies of the heads of keys, so that each part has whole ones.
     repeats = count // math.gcd(count, k.shape[2])
     # Heads of queries that share a head of keys must stay together.
     if q.shape[2] % (k.shape[2] * repeats):
@@ -172,6 +173,7 @@ def _use_of(name: str, arguments: Sequence[_Argument], batch: int) -> str:
 
 def _arguments(context: Any) -> tuple[AbstractMesh, list[_Argument]] | None:
     """The mesh of a program and its arguments that are cut; None where that is not known."""
+    # The layouts of a program's arguments are attributes of its main function.
     functions = context.module_context.module.body.operations
     main = next((each for each in functions if _name_of(each) == "main"), None)
     if main is None or "arg_attrs" not in main.attributes:

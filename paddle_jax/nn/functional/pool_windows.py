@@ -76,6 +76,7 @@ class Windows:
             self._count(op_name, *v, ceil_mode)
             for v in zip(self.sizes, self.kernel, self.strides, pads, strict=True)
         )
+        # How far the windows reach, and so how much is added or cut off behind.
         spans = [(c - 1) * s + k for c, s, k in zip(self.counts, self.strides, self.kernel, strict=True)]
         self.extra: tuple[tuple[int, Any], ...] = tuple(
             (b, span - size - b) for (b, _), span, size in zip(pads, spans, self.sizes, strict=True)

@@ -111,6 +111,7 @@ def _apply_open(x: jax.Array, axis: int, index: jax.Array, weights: jax.Array) -
 def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale: Any) -> np.ndarray:
     """Row-normalised weights of a triangle or cubic filter that is as wide as an output
     pixel when shrinking."""
+    # How many input pixels an output pixel stands for.
     if align_corners:
         ratio = (size - 1) / (out - 1) if out > 1 else 0.0
     elif scale:
@@ -119,6 +120,7 @@ def _antialias_matrix(size: Any, out: int, mode: str, align_corners: bool, scale
         ratio = size / out
     # Reducing widens the filter, so that each input counts; enlarging leaves it as it is.
     stretch = max(ratio, 1.0)
+    # The middle of each output pixel, on the input.
     centre = ratio * (np.arange(out) + 0.5)
     distance = (np.arange(size)[None] + 0.5 - centre[:, None]) / stretch
     if mode != "bicubic":
@@ -148,6 +150,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
     period = out // size if size and out % size == 0 else 0
     if period and size <= _PERIODIC and _periodic(index, weights, period, size):
         return _by_phase(x, axis, index, weights, period)
+    # Taps beyond the ends read the last element.
     index = np.clip(index, 0, size - 1)
     if index.shape[1] == 1:
         return jnp.take(x, index[:, 0], axis)
@@ -155,6 +158,7 @@ def _apply(x: jax.Array, axis: int, index: np.ndarray, weights: Any) -> Any:
         # Several taps at an edge are one position, so their weights add up.
         # A matrix product has a matrix product as its gradient, where a gather has a slow scatter.
         matrix = np.zeros((out, size))
+        # At an edge several taps may read one element.
         np.add.at(matrix, (np.arange(out)[:, None], index), weights)
         return _multiply(x, axis, matrix)
     shape = [-1 if a == axis else 1 for a in range(x.ndim)]
@@ -188,6 +192,7 @@ def _by_phase(x: jax.Array, axis: int, index: np.ndarray, weights: Any, period: 
     """Enlarging by a whole factor: each output phase is a weighted sum of shifted copies, so the gradient
     needs no scatter."""
     size = x.shape[axis]
+    # The pattern of the middle, which no edge changes.
     middle = (size // 2) * period
     offsets = index[middle : middle + period] - size // 2
     w = weights[middle : middle + period]

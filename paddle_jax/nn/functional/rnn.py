@@ -130,6 +130,7 @@ def _sequence(
     key = (step, is_there, zero_padding)
     last, (outputs,) = scan_loop(key, body, (consts, states, stacks), gates.shape[0], reverse)
     if not time_major:
+        # Back to [batch, steps, ...].
         outputs = lax.transpose(outputs, (1, 0, 2))
     return (outputs, *last)
 

@@ -44,6 +44,7 @@ def _masked(scores: jax.Array, mask: jax.Array | None, causal: bool, first: int 
     """
     groups = scores.shape[1:3]
     if mask is not None:
+        # Missing axes are those in front.
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
         # One mask for all heads.
         if mask.shape[1] == 1:
@@ -182,6 +183,7 @@ def _in_blocks(
     # One block after the other, so that only one has its scores in memory.
     made = lax.map(one, (jnp.arange(count), cut(q, 1), cut(mask, 2) if parted else None))
     out, lse = made if extra == "lse" else (made, None)
+    # The last block may have been filled up.
     out = jnp.moveaxis(out, 0, 1).reshape(q.shape[0], count * rows, *out.shape[3:])[:, :length]
     if lse is None:
         return out

@@ -230,6 +230,7 @@ def rnnt_loss(
             )
     if not 0 <= blank < input.shape[3]:
         raise ValueError(f"rnnt_loss: blank: got {blank}; it must be one of the {input.shape[3]} classes")
+    # The two moves on the grid: to the next frame, and to the next label.
     stay = input[..., blank]
     emit = jnp.take_along_axis(
         input[:, :, :-1], jnp.broadcast_to(label[:, None, :, None], (*input.shape[:2], label.shape[1], 1)), 3
