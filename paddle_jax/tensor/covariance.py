@@ -39,6 +39,7 @@ def _covariance(
     for label, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
             _weights(label, given, n)
+    # Counts and weights of importance multiply.
     parts = [w.astype(x.dtype) for w in (fweights, aweights) if w is not None]
     weights = math.prod(parts, start=jnp.ones((n,), x.dtype))
     total = jnp.sum(weights)

@@ -39,6 +39,7 @@ def _checked(equation: str, shapes: Sequence[Any]) -> str:
             f"einsum: equation: {equation!r} has {len(terms)} operands; {len(shapes)} were given"
         )
     for term, shape in zip(terms, shapes, strict=True):
+        # An ellipsis stands for any number of axes, also none.
         named = len(term.replace(".", ""))
         if named > len(shape) or ("." not in term and named < len(shape)):
             raise AssertionError(f"einsum: equation: {term!r} does not fit an operand with {len(shape)} axes")

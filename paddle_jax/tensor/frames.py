@@ -182,6 +182,7 @@ def overlap_add(x: jax.Array, hop_length: int, axis: Axes = -1, name: str | None
     _positive("overlap_add", "hop_length", hop_length)
     if x.ndim < 2:
         raise ValueError(f"overlap_add: x: got {x.ndim} axes; it needs at least 2")
+    # To [..., frames, length].
     if axis == -1:
         frames = jnp.swapaxes(x, -1, -2)
     else:
@@ -536,6 +537,7 @@ def istft(
     if isinstance(n_fft, float) or not isinstance(length, int | np.integer | None):
         raise ValueError(f"istft: got n_fft={n_fft} and length={length}; they must be ints")
     _positive("istft", "hop_length", hop_length)
+    # The length of the signal with its padding.
     size = (x.shape[-1] - 1) * hop_length + n_fft
     # The padding of `center` is cut off again.
     start = n_fft // 2 if center else 0

@@ -188,6 +188,7 @@ def _histogram_many(
         # The upper end belongs to the last cell.
         places.append(jnp.clip(jnp.searchsorted(edge, value, side="right") - 1, 0, count - 1))
         edges.append(edge)
+    # One number for each cell of the grid.
     flat = jnp.ravel_multi_index(tuple(places), bins, mode="clip")
     if weights is None:
         amount = jnp.ones(flat.shape, x.dtype)

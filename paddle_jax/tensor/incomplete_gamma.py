@@ -56,10 +56,12 @@ def _tail(
     """The integral of B_n f over the tail below (or above) log x."""
     nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
+    # How far the tail is followed, until nothing is left of it.
     if upper:
         width = jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2)
     else:
         width = (c + jnp.sqrt(c * c + 8 * c)) / 2
+    # Gauss's nodes, stretched over that distance.
     w = width[..., None] * (nodes + 1) / 2
     a = a[..., None]
     x = x[..., None]

@@ -314,6 +314,7 @@ def _forward_cut(
         stop = length
     else:
         stop = _end_of(item.stop, length)
+    # An end before the start picks nothing.
     room = extreme("max", (stop - start, 0))
     count = (room + (step - 1)) // step
     # The whole axis, whatever its length.
@@ -343,6 +344,7 @@ def _backward_cut(item: Any, length: Any, step: Any) -> tuple[tuple[str, Any, An
         before = -1
     else:
         before = _last_of(item.stop, length)
+    # Rounded up; an end before the start picks nothing.
     count = extreme("max", (first - before + (pace - 1), 0)) // pace
     return ("s", count, step), select(count > 0, first - (count - 1) * pace, pace)
 

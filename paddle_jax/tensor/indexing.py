@@ -72,6 +72,7 @@ def _window(
             sizes.append(x.shape[axis])
         else:
             begin.append(starts[at])
+            # A cut touches all from its first to its last element.
             sizes.append(1 if kind[0] == "i" else _touched(kind[1], abs(kind[2])))
             at += 1
         axis += 1
@@ -530,6 +531,7 @@ def _element(x: Tensor, item: Sequence[int], shape: Sequence[int]) -> Tensor | N
         or not untracked(x)
     ):
         return None
+    # Other numbers, and those out of range, get the usual checks.
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:
             return None
