@@ -97,6 +97,7 @@ class OptaxOptimizer(Optimizer):
 
     def step(self) -> None:
         """Updates all parameters that were trainable when the optimizer was made."""
+        # The kernel takes a gradient for each parameter.
         grads = [wrap(zeros_like(held_value(p))) if p._grad is None else p._grad for p in self._params]
         out = run(self._kernel, [wrap(np.float64(self.get_lr())), *self._params, *grads, *self._state])
         for tensor, new in zip([*self._params, *self._state], out, strict=True):

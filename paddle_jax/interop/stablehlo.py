@@ -529,6 +529,7 @@ def _tensor(array: jax.Array) -> Tensor:
 
 
 def _without_gradient(call: Callable[..., Any]) -> Any:
+    # Differentiation calls the rule below, which refuses.
     refused = jax.custom_vjp(call)
 
     def backward(*_: Any) -> NoReturn:

@@ -140,6 +140,7 @@ def _divided(name: str) -> Callable[..., Dim | None]:
 
 
 def _power(left: Dim, right: Dim) -> Dim | None:
+    # Other powers are no polynomials of lengths.
     if isinstance(right, int) and 0 <= right <= _MAX_POWER:
         return left**right
     return None
@@ -209,6 +210,7 @@ def _negative(value: Number) -> Ratio | None:
 
 
 def _extreme(choose: Callable[[Dim, Dim], Dim]) -> Callable[[Ratio, Ratio], Ratio]:
+    # Over a common divisor only the numerators are compared.
     return lambda one, other: Ratio(
         choose(one.number * other.divisor, other.number * one.divisor), one.divisor * other.divisor
     )
@@ -235,6 +237,7 @@ def _nearest(one: Ratio) -> Dim:
     """The nearest whole number; of two the even one."""
     up = (2 * one.number + one.divisor) // (2 * one.divisor)
     is_tie = _zero((2 * one.number + one.divisor) % (2 * one.divisor))
+    # A tie that went up to an odd number goes back by one.
     return up - is_tie * (up % 2)
 
 

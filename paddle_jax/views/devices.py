@@ -179,5 +179,6 @@ def _extents(
     shares = [(r[0] / max(shape[a], 1), r[1] / max(shape[a], 1)) for a, r in zip(axes, ranges, strict=True)]
     if len(shares) == 2:
         return shares[0], shares[1]
+    # A vector or a number is drawn as a flat row.
     across = shares[0] if shares else (0.0, 1.0)
     return (0.0, 1 / 3), across

@@ -108,6 +108,7 @@ class _Names(dict):
         """Names with types of some Symbols."""
         for symbol in symbols:
             if symbol not in self:
+                # Values without a name are numbered as they come.
                 self[symbol] = symbol.name or f"%{len(self)}"
         return ", ".join(f"{self[symbol]}: {type_text(symbol)}" for symbol in symbols)
 
