@@ -286,6 +286,7 @@ def is_compiled_with_rocm() -> bool:
         >>> isinstance(paddle.is_compiled_with_rocm(), bool)
         True
     """
+    # The platform may be called gpu, while its version names ROCm.
     return any(
         d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "")
         for d in jax.local_devices()
@@ -392,6 +393,7 @@ def synchronize(device: Any = None) -> None:
     """
     target = jax_device(device_to_place(device))
     run_pending("device.synchronize")
+    # Devices work in order, so a task that begins now ends last.
     jax.block_until_ready(jax.device_put(0, target) + 0)
 
 

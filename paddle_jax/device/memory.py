@@ -81,6 +81,7 @@ def _current(here: list[Any]) -> Any:
 
 def stat(device: Any, name: str, *more: Any) -> int:
     """The first of XLA's figures of a device that it knows; 0 where it knows none of them."""
+    # Pending operations have not taken their memory yet.
     run_pending("a question about memory")
     figures = device.memory_stats() or {}
     return int(next((figures[key] for key in (name, *more) if key in figures), 0))

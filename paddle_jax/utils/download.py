@@ -162,6 +162,7 @@ def _decompress(fname: Any) -> str:
 def _target(path: Any, names: Sequence[str]) -> tuple[Any, Any]:
     """(folder to unpack into, path of what will be there): beside the archive if it has one top member, else
     into a folder named like it."""
+    # Archives from Windows have backslashes.
     tops = {name.replace("\\", "/").removeprefix("./").split("/")[0] for name in names} - {"", "."}
     if len(tops) == 1:
         return path.parent, path.parent / tops.pop()

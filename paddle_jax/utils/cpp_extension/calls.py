@@ -189,6 +189,7 @@ def _pulled(library: Any, operator: Any, layout: Any, attributes: Any, kept: Any
 
 def _cotangent(gradient: Any, value: Any) -> Any:
     if not jnp.issubdtype(value.dtype, jnp.inexact):
+        # JAX wants this dtype for whole numbers, which have no gradient.
         return np.zeros(value.shape, jax.dtypes.float0)
     if gradient is None:
         return jnp.zeros_like(value)

@@ -142,6 +142,7 @@ class Build(NamedTuple):
 
     def stamp(self) -> str:
         """A short text that changes with what is compiled and how."""
+        # Headers beside the sources may be included by them.
         near = {header for source in self.sources for header in source.parent.glob("*.h*")}
         words = [*self.compile, *map(str, self.sources), *self.link]
         return _stamp(words, [*self.sources, *sorted(near), *_OWN_FILES])

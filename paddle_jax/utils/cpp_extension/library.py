@@ -61,6 +61,7 @@ class Library:
 
     def _query(self, question: Any, *arguments: Any) -> Any:
         answer = getattr(self._open, f"paddle_jax_{question}")(*(a.encode() for a in arguments)).decode()
+        # The first character says whether it is an error.
         if answer.startswith("!"):
             raise ValueError(f"{': '.join([*arguments[:1], question])}: {answer[1:]}")
         return answer[1:]
@@ -104,6 +105,7 @@ def request(groups: Any, attributes: Any, about: Any = lambda array: "") -> str:
     """The text of a call: how many arrays each input has, what is asked about them, attributes."""
     parts = [str(len(groups))]
     for group in groups:
+        # -1 stands for an input that was left out.
         parts += ["-1"] if group is None else [str(len(group)), *map(about, group)]
     return " ".join([*(part for part in parts if part), attributes])
 
