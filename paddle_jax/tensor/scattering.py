@@ -382,7 +382,6 @@ def scatter(
     """
     # torch's order of arguments: the axis comes first.
     if isinstance(index, int):
-        # torch's order of arguments: the axis comes first.
         dim = index
         index = updates
         src = src if overwrite is True else overwrite

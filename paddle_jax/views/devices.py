@@ -27,7 +27,7 @@ from paddle_jax.views.markup import (
 
 _CELL = 40  # pixels of a device in the picture of a mesh
 _MOST = 256  # devices that are drawn
-# Pixels of the picture of a Tensor.
+# In pixels. Every Tensor gets the same picture, into which its axes are scaled.
 _WIDTH = 300
 _HEIGHT = 150
 _LETTER = 7  # pixels of one letter, at most

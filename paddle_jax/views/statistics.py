@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 _MOST_READ = 1 << 24  # elements; of more a sample is read
-# Elements of a sample.
+# Of a larger array only so many elements are read, so that the picture comes soon.
 _SAMPLE = 1 << 22
 _MOST_BINNED = 1 << 20  # elements of a histogram
 _BINS = 24

@@ -14,7 +14,7 @@ from typing import Any
 from jax import monitoring
 
 TIERS = ("operation", "segment", "to_static", "executor", "optimizer")
-# Names of JAX's events.
+# JAX's own names of its events; the listener gets them as plain text.
 _COMPILED = "/jax/core/compile/backend_compile_duration"
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 

@@ -48,7 +48,7 @@ class Size(list[int]):
     def __getitem__(self, index: Any) -> Any:
         item = list.__getitem__(self, index)
         if isinstance(index, slice):
-            # A part of a shape is a shape.
+            # A plain tuple would lose the methods of a Size, such as `numel`.
             return Size(item)
         return item
 

@@ -11,7 +11,7 @@ import numpy as np
 from paddle_jax._core.numpy_backend.plan import Plan
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
-# Bodies of loops whose plans are kept.
+# A plan keeps its jaxpr and its constants in memory, so only the last ones stay.
 _MAX_STEP_PLANS = 128
 
 

@@ -169,7 +169,7 @@ def _axis(array: np.ndarray, indent: int, shortened: bool, width: int, signed: b
     length = array.shape[0]
     indices: list[int | None] = [*range(length)]
     if shortened and length > 2 * edge:
-        # None stands for what is left out.
+        # None stands for what is left out; it becomes the dots.
         indices = [*range(edge), None, *range(length - edge, length)]
     if array.ndim == 1:
         items = ["..." if i is None else _padded(array[i], width, signed) for i in indices]

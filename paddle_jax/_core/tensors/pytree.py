@@ -225,7 +225,7 @@ def _are_equal_settings(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     if one.keys() != other.keys():
         return False
     for name, value in one.items():
-        # Each layer has a name of its own.
+        # Layers that are equal otherwise still have different generated names.
         if value is other[name] or name == "_full_name":
             continue
         # Objects of users may refuse to compare, and arrays have no single answer.

@@ -36,7 +36,7 @@ _KINDS = {
     "FLOAT": "PCM_F",
     "DOUBLE": "PCM_F",
 }
-# Integers that hold the samples of a kind.
+# The library reads into no smaller integers than int16, and has none of 24 bits.
 _WHOLE = {"PCM_S8": "int16", "PCM_U8": "int16", "PCM_16": "int16", "PCM_24": "int32", "PCM_32": "int32"}
 
 

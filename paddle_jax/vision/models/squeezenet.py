@@ -105,7 +105,7 @@ class SqueezeNet(nn.Layer):
         channels = 96 if version == "1.0" else 64
         for number, (squeezed, expanded) in enumerate(_FIRES, 1):
             setattr(self, f"_conv{number}", MakeFire(channels, squeezed, expanded, expanded))
-            # A fire joins two expansions.
+            # A fire joins the outputs of both expansions, so it has twice their channels.
             channels = 2 * expanded
         self._drop = nn.Dropout(0.5, mode="downscale_in_infer")
         self._conv9 = nn.Conv2D(512, num_classes, 1)
