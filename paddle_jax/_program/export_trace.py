@@ -24,11 +24,12 @@ from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
+from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._program.control_flow.cond import number_dtype
 from paddle_jax._program.export_errors import NeedsConversion, NotWritable
 from paddle_jax._program.length_recorder import KnownVariable, LengthRecorder
 from paddle_jax._program.merged_recordings import Merge, Recording
-from paddle_jax._program.variable import variable
+from paddle_jax._program.variable import Variable, variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,8 +272,8 @@ class _Run:
 
     Attributes:
         recorder: LengthRecorder.
-        inputs: list of Symbols.
-        outputs: list of Symbols.
+        inputs, outputs: lists of Symbols.
+        input_stops, output_stops: lists of bools, for each whether gradients end there.
         result: what the function gives, with Symbols for Tensors.
         ops: list of Operations.
         has_distinct_axes: bool, whether no two axes of an input have one length.
@@ -281,6 +282,8 @@ class _Run:
     recorder: LengthRecorder
     inputs: list[Any]
     outputs: list[Any]
+    input_stops: list[bool]
+    output_stops: list[bool]
     result: Any
     ops: list[Any]
     has_distinct_axes: bool
@@ -292,14 +295,17 @@ def _one_run(
     recorder: LengthRecorder,
     probes: Sequence[tuple[int, int]],
 ) -> _Run:
-    inputs = []
-    arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
+    variables: list[Variable] = []
+    arguments = [_argument(spec, recorder, probes, variables) for spec in specs]
+    inputs = list(map(held_symbol, variables))
+    input_stops = [one.stop_gradient for one in variables]
     try:
         with recorder:
             position = recorder.position()
             try:
                 result = _with_tensors(recorder, function(*arguments))
-                out = [recorder.symbol(t) for t in tensors_in(result)]
+                outputs = [recorder.symbol(t) for t in tensors_in(result)]
+                output_stops = [t.stop_gradient for t in tensors_in(result)]
                 result = map_tensors(result, recorder.symbol)
             finally:
                 ops, _, _ = recorder.roll_back(position)
@@ -316,7 +322,8 @@ def _one_run(
         if cause is None:
             raise
         raise NeedsConversion(f"the value of a tensor is asked for: {cause}") from cause
-    return _Run(recorder, inputs, out, result, ops, len(set(probes)) == len(probes))
+    has_distinct_axes = len(set(probes)) == len(probes)
+    return _Run(recorder, inputs, outputs, input_stops, output_stops, result, ops, has_distinct_axes)
 
 
 def _with_tensors(recorder: LengthRecorder, value: Any) -> Any:
@@ -331,9 +338,9 @@ def _with_tensors(recorder: LengthRecorder, value: Any) -> Any:
 
 
 def _argument(
-    value: Any, recorder: LengthRecorder, probes: Sequence[tuple[int, int]], inputs: list[Symbol]
+    value: Any, recorder: LengthRecorder, probes: Sequence[tuple[int, int]], inputs: list[Variable]
 ) -> Any:
-    """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
+    """What stands for an argument: Variables for InputSpecs, which are added to inputs."""
     if isinstance(value, list | tuple):
         return make_sequence(type(value), [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
@@ -354,8 +361,9 @@ def _argument(
     )
     # The same object twice marks a shape without open lengths.
     pair = (first, first) if first == second else (first, second)
-    inputs.append(recorder.add_symbol(Symbol(pair, "data", recorder.program, value.name)))
-    return variable(inputs[-1], value.stop_gradient, KnownVariable)
+    symbol = recorder.add_symbol(Symbol(pair, "data", recorder.program, value.name))
+    inputs.append(variable(symbol, value.stop_gradient, KnownVariable))
+    return inputs[-1]
 
 
 __all__ = ["by_key", "record"]

@@ -534,10 +534,8 @@ class LengthRecorder(Recorder):
         if decomposed is None:
             return None
         position = self.position()
-        with (
-            self.separate_changes(keep=True),
-            swapped_attributes(local.ctx, amp=None),
-        ):  # the operands are cast already
+        # The operands are cast already.
+        with self.separate_changes(keep=True), swapped_attributes(local.ctx, amp=None):
             results = decomposed()
             if results is None:
                 self.roll_back(position)
@@ -633,6 +631,8 @@ class LengthRecorder(Recorder):
         doubtful: Iterable[Any] = (),
     ) -> list[Any]:
         """Adds an operation whose results are known."""
+        if not local.ctx.grad:  # so that a file says where gradients end
+            stops = (True,) * len(symbols)
         results = super().add(kernel, symbols, stops, inferred, result_stops)
         operation = self.ops[-1]
         if kernel.name == "cond":

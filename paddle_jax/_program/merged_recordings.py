@@ -60,8 +60,8 @@ class Recording:
     """What a function does.
 
     Attributes:
-        inputs: list of Symbols.
-        outputs: list of Symbols.
+        inputs, outputs: lists of Symbols.
+        input_stops, output_stops: lists of bools, for each whether gradients end there.
         result: what the function gives, with Symbols for Tensors.
         locations: dict from each Operation to `file:line`.
         numbered: list of all Symbols; the leaves of expressions are positions in it.
@@ -75,6 +75,8 @@ class Recording:
 
     inputs: list[Any]
     outputs: list[Any]
+    input_stops: list[bool]
+    output_stops: list[bool]
     result: Any
     locations: dict[Any, Any]
     numbered: list[Any]
@@ -138,7 +140,13 @@ class Merge:
         first = runs[0]
         self.runs = runs
         self.recording = Recording(
-            first.inputs, first.outputs, first.result, first.recorder.locations, first.recorder.numbered
+            first.inputs,
+            first.outputs,
+            first.input_stops,
+            first.output_stops,
+            first.result,
+            first.recorder.locations,
+            first.recorder.numbered,
         )
         self.recording.likely = {number: self._likely(number) for number in first.recorder.likely}
         # How Symbols correspond is known for the inputs, and found for the rest operation by operation.

@@ -44,6 +44,7 @@ from paddle_jax._program.parameters import declare_parameter
 from paddle_jax._program.program import Program, default_main_program, default_startup_program
 from paddle_jax._program.shape_inference import Inferred, infer
 from paddle_jax._program.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
+from paddle_jax.tensor.creation import assign
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
@@ -424,7 +425,11 @@ class Recorder(Frame):
 
     def last_value(self, tensor: Tensor) -> Symbol:
         """What a Tensor holds at the end of a block."""
-        return self.symbol(tensor)
+        symbol = self.symbol(tensor)
+        if tensor.stop_gradient and symbol.dtype.kind in INEXACT and _has_gradient_path(tensor, symbol):
+            # Gradients of another branch or step must not go on here.
+            return self.symbol(assign(tensor))
+        return symbol
 
     def changed_tensors(self) -> list[tuple[Tensor, bool]]:
         """(Tensor, whether gradients flow to its new value) of Tensors from outside that the innermost block
@@ -633,6 +638,13 @@ class Recorder(Frame):
             self.on_assign(tensors[i])
             replace_held(tensors[i], held_value(results.pop()))
         return code.rebuild(results)
+
+
+def _has_gradient_path(tensor: Tensor, symbol: Symbol) -> bool:
+    """Whether gradients flow into a Symbol, though they end at this Tensor of it."""
+    if symbol.op is None:
+        return isinstance(tensor, Variable) and tensor._is_detached
+    return not symbol.op.kernel.nondiff and not all(symbol.op.stops)
 
 
 def _has_unknown_lengths(values: Any) -> bool:

@@ -13,6 +13,7 @@ from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.caller_info import is_python_or_numpy, is_users
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lengths import calls_for_user
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensors import place as places
@@ -20,6 +21,7 @@ from paddle_jax._core.tensors.held_values import element_count, held_symbol, pla
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.scope import put_into, value_in
 from paddle_jax.tensor.attribute import numel
+from paddle_jax.tensor.creation import assign
 from paddle_jax.tensor.indexing import setitem
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from paddle_jax._program.operation import Operation
     from paddle_jax._program.program import Program
     from paddle_jax._program.scope import Scope
+
+
+# The property of Tensor, which its stub calls an attribute.
+_STOP_GRADIENT: Any = Tensor.__dict__["stop_gradient"]
 
 
 def _unknown(what: str, instead: str) -> SymbolError:
@@ -111,6 +117,7 @@ class Variable(Tensor):
     # `None` makes `for row in x` a TypeError. Tensor's own would ask for a length that is not known.
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False
+    _is_detached = False  # whether it came from `detach`, with the Symbol of another Variable
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(
@@ -138,6 +145,21 @@ class Variable(Tensor):
     def shape(self) -> Size:
         """The lengths of the axes, -1 for those that are not known."""
         return Size(plain_shape(self))
+
+    def _set_stop_gradient(self, value: Any) -> None:
+        is_new_leaf = self._is_detached and self.stop_gradient and value is False
+        # Gradients by it must not count what the other Variable of its Symbol is used for.
+        if is_new_leaf and local.ctx.frame.recording and held_symbol(self).dtype.kind in INEXACT:
+            leaf = assign(self)
+            local.ctx.frame.on_assign(self)
+            replace_held(self, held_symbol(leaf))
+            self._is_detached = False
+        _STOP_GRADIENT.__set__(self, value)
+
+    # Read in C, as that of Tensor.
+    stop_gradient = property(  # pyright: ignore[reportAssignmentType]
+        _STOP_GRADIENT.fget, _set_stop_gradient, doc="Whether no gradient flows to the Variable."
+    )
 
     @property
     def size(self) -> Any:
@@ -223,18 +245,34 @@ class Variable(Tensor):
 
     def detach(self) -> Variable:
         """A Variable with the same value that no gradient flows through."""
-        # The same Symbol in a new Variable: no operation is needed, as a Symbol never changes.
-        return variable(held_symbol(self))
+        detached = self._snapshot()
+        detached._is_detached = True
+        return detached
 
-    _snapshot = detach
+    def detach_(self) -> Variable:
+        """Ends gradients at this Variable."""
+        super().detach_()
+        self._is_detached = True
+        return self
+
+    def _snapshot(self) -> Variable:
+        return self._with_same_symbol(True)
+
+    def _with_same_symbol(self, stop_gradient: bool) -> Variable:
+        """A new Variable of the same value. No operation is needed, as a Symbol never changes."""
+        return variable(held_symbol(self), stop_gradient, type(self))
 
     def __copy__(self) -> Variable:
-        return variable(held_symbol(self), self.stop_gradient)
+        # In a function that is saved a copy is a leaf, as it is when the function runs.
+        if local.ctx.frame.symbolic:
+            leaf = self.detach()
+            leaf.stop_gradient = self.stop_gradient
+            return leaf
+        return self._with_same_symbol(self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
-        copy = variable(held_symbol(self), self.stop_gradient)
-        memo[id(self)] = copy
-        return copy
+        memo[id(self)] = new = self.__copy__()
+        return new
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -318,6 +356,9 @@ class PersistentVariable(Variable):
     def set_value(self, value: Any, scope: Scope | None = None) -> None:
         """Puts a value into the Scope."""
         put_into(scope, self._own_name, value, self._avals)
+
+    def _with_same_symbol(self, stop_gradient: bool) -> Variable:
+        return variable(held_symbol(self), stop_gradient)
 
     def __copy__(self) -> PersistentVariable:
         # It is a name in the Scope, so a copy would be the same Variable.

@@ -27,7 +27,6 @@ from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 
 if TYPE_CHECKING:
-    from paddle_jax._core.lazy.symbol import Symbol
     from paddle_jax._core.tensors.tensor import Tensor
     from paddle_jax._program.merged_recordings import Recording
     from paddle_jax.jit.arguments import Arguments
@@ -232,6 +231,7 @@ def recorded(
             else:
                 recording.stored = set()
             recording.outputs = _chosen(recording.outputs, chosen)
+            recording.output_stops = _chosen(recording.output_stops, chosen)
             recording.prune()
             return use(recording, names)
         except (NotWritable, Unsupported) as error:
@@ -242,7 +242,7 @@ def recorded(
             raise ValueError(f"{caller}: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
 
 
-def _chosen(outputs: Sequence[Symbol], numbers: Any) -> Any:
+def _chosen(outputs: Sequence[Any], numbers: Any) -> Any:
     if numbers is None:
         return outputs
     if not all(type(n) is int and 0 <= n < len(outputs) for n in numbers):

@@ -186,6 +186,25 @@ def test_gradient_rules_of_the_real_paddle(oracle):
     close(mine.run(feed), theirs.run(feed))
 
 
+def test_gradients_beside_a_detached_leaf(oracle):
+    """The gradient of x * z * z by x is z * z. That by z is 2 * x * z; the real Paddle gives z * z there."""
+
+    def build(m, by_leaf=False):
+        x = m.static.data("x", [3])
+        x.stop_gradient = False
+        y = x * 1.0
+        z = y.detach()
+        z.stop_gradient = False
+        w = (y * z * z).sum()
+        return m.static.gradients(w, [z] if by_leaf else [x]) + m.static.gradients(w, [y])
+
+    feed = {"x": np.array([1, 2, 3], "float32")}
+    theirs, mine = pair(oracle, paddle_jax, build)
+    close(mine.run(feed), theirs.run(feed))
+    _, mine = pair(oracle, paddle_jax, lambda m: build(m, by_leaf=m is paddle_jax))
+    np.testing.assert_allclose(mine.run(feed), [[2, 8, 18], [1, 4, 9]], rtol=1e-6)
+
+
 def test_lists_of_parameters(static):
     S, _, startup = static
     a, b = S.create_parameter([2], "float32", name="a"), S.create_parameter([2], "float32", name="b")

@@ -101,7 +101,7 @@ def _type(dtype: str, shape: Sequence[Length | int]) -> dict[str, Any]:
     return {"#": "0.t_dtensor", "D": [{"#": _CODES[dtype]}, dims(shape), "NCHW", [], 0]}
 
 
-def _has_gradient(dtype: str) -> bool:
+def has_gradient(dtype: str) -> bool:
     """Whether gradients flow through numbers of a dtype: floating and complex ones."""
     return dtype.startswith(("float", "bfloat", "complex"))
 
@@ -149,7 +149,8 @@ class Builder:
             parameter file).
         cache: dict of Values of constants, by what they hold.
         extension_names: set of the names of operations that are not Paddle's.
-        flowing: set of the numbers of values into which gradients of parameters flow.
+        flowing: set of the numbers of values into which gradients of parameters and inputs flow.
+        is_stopping: bool, whether no gradient flows into what is added.
     """
 
     argument_count: int
@@ -169,6 +170,7 @@ class Builder:
         self.cache: dict[tuple[Any, ...], Value] = {}
         self.extension_names: set[str] = set()
         self.flowing: set[int] = set()
+        self.is_stopping = False
 
     # values -------------------------------------------------------------------------------------------------
 
@@ -201,9 +203,11 @@ class Builder:
         )
         return value
 
-    def data(self, name: str, dtype: DTypeLike, shape: Any) -> Value:
-        """An input."""
+    def data(self, name: str, dtype: DTypeLike, shape: Any, stop: bool) -> Value:
+        """An input. stop: whether it wants no gradient."""
         value = self.value(dtype, shape)
+        if not stop and has_gradient(value.dtype):
+            self.flowing.add(value.number)
         self._append(
             "1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [value], "data", stop=False
         )
@@ -233,6 +237,16 @@ class Builder:
         if many:
             return outputs
         return outputs[0]
+
+    @contextlib.contextmanager
+    def stopping(self, is_stopping: bool) -> Iterator[None]:
+        """In the block no gradient flows into what is added, if is_stopping."""
+        before = self.is_stopping
+        self.is_stopping = is_stopping
+        try:
+            yield
+        finally:
+            self.is_stopping = before
 
     def detached(self, value: Value) -> Value:
         """The value without a gradient, as `detach` gives it."""
@@ -321,7 +335,10 @@ class Builder:
                 ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
                 # Types of lists are those of their items.
                 dtype = out[1][0][0] if out[1] else "float32"
-            stops.append(not _has_gradient(dtype) if stop is None else stop)
+            if stop is None:
+                stops.append(self.is_stopping or not has_gradient(dtype))
+            else:
+                stops.append(stop)
         if not self.flowing.isdisjoint([v.number for v in inputs if v is not None]):
             self.flowing.update(end["%"] for end, stop in zip(ends, stops, strict=True) if not stop)
         self.ops.append(
@@ -376,7 +393,7 @@ class Builder:
         last_ops = [region.document["blocks"][0]["ops"][-1] for region in regions]
         yielded = {one["%"] for op in last_ops for one in op["I"]}
         if not self.flowing.isdisjoint(yielded):
-            self.flowing.update(value.number for value in outputs if _has_gradient(value.dtype))
+            self.flowing.update(value.number for value in outputs if has_gradient(value.dtype))
         return outputs
 
     def extension_op(self, name: str, inputs: Any, outs: Any, attrs: str) -> list[Value]:
@@ -492,12 +509,15 @@ class Builder:
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""
         array = np.asarray(array)
         kind = array.dtype.name, list(array.shape)
+        # The real Paddle loads no parameter without elements.
+        if not array.size:
+            return self.full(0, *kind)
         # Kinds that attributes can hold; bfloat16 would lose its dtype there.
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
-            if array.size and is_uniform(array):
+            if is_uniform(array):
                 return self.full(array.flat[0], *kind)
             if (
-                0 < array.size <= MAX_INLINE_ELEMENTS
+                array.size <= MAX_INLINE_ELEMENTS
                 and np.isfinite(array).all()
                 and kind[0] in ("float32", "float64", "int32", "int64", "bool")
             ):

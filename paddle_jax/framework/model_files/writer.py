@@ -27,7 +27,7 @@ from paddle_jax.framework.model_files import (  # noqa: F401  they register rule
     gradient_sampling_rules,
     gradient_window_rules,
 )
-from paddle_jax.framework.model_files.builder import Builder, Value
+from paddle_jax.framework.model_files.builder import Builder, Value, has_gradient
 from paddle_jax.framework.model_files.writing import apply
 
 Kind = tuple[str, list]  # (dtype, shape) of a value
@@ -44,13 +44,14 @@ def write(recording: Recording, names: Sequence[str]) -> tuple[bytes, dict[str, 
     """
     w = Builder()
     values: dict[Symbol, Value] = {}
-    for symbol, name in zip(recording.inputs, names, strict=True):
-        values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])
+    for symbol, name, stop in zip(recording.inputs, names, recording.input_stops, strict=True):
+        values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol], stop)
     writer = _BlockWriter(w, recording, values)
     with writer.resolving():
         writer.write_steps(recording.steps)
-        for index, symbol in enumerate(recording.outputs):
-            w.fetch(writer.operand(symbol), index)
+        outputs = zip(recording.outputs, recording.output_stops, strict=True)
+        for index, (symbol, stop) in enumerate(outputs):
+            w.fetch(writer.stopped_operand(symbol, stop), index)
     return w.document(), w.arrays, sorted(w.extension_names)
 
 
@@ -133,9 +134,22 @@ class _BlockWriter:
                 raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
             results = [self._constant_of(step.kernel, kinds[0])]
         else:
-            results = apply(self.w, step.op, step.attrs, self._operands(step), kinds)
+            with self.w.stopping(self._is_stopping(step)):
+                results = apply(self.w, step.op, step.attrs, self._operands(step), kinds)
         for symbol, value in zip(step.outputs, results, strict=False):
             self.values[symbol] = value
+
+    def _is_stopping(self, step: Step) -> bool:
+        """Whether gradients end at all operands of a step, and reach some of them."""
+        return all(step.stops) and any(map(self._is_flowing, step.inputs))
+
+    def _is_flowing(self, symbol: Symbol) -> bool:
+        """Whether gradients of parameters and inputs flow into an operand."""
+        if symbol in self.values:
+            return self.values[symbol].number in self.w.flowing
+        # A parameter that is written on first use.
+        constant = self.recording.tensors[symbol]
+        return isinstance(constant, Tensor) and constant.persistable and not constant.stop_gradient
 
     def _flag(self, value: Value) -> Any:
         """A condition as a 0-D tensor."""
@@ -188,8 +202,8 @@ class _BlockWriter:
         # condition as a value.
         first = test_of(starts)
         with w.block(kinds) as region:
-            of_starts = zip(region.args, starts, strict=True)
-            w.flowing.update(one.number for one, start in of_starts if start.number in w.flowing)
+            # A step may give a gradient to what has none at the start.
+            w.flowing.update(one.number for one in region.args if has_gradient(one.dtype))
             inner = self.inner(body_inputs, region.args)
             with inner.resolving():
                 inner.write_steps(body_steps)
@@ -225,15 +239,16 @@ class _BlockWriter:
                 if name == "starts":
                     operands.append(self._numbers_or_value(symbol))
                 else:
-                    operands.append(self._stopped_operand(symbol, stop))
+                    operands.append(self.stopped_operand(symbol, stop))
             else:
-                operands.append([self._stopped_operand(*next(rest)) for _ in range(count)])
+                operands.append([self.stopped_operand(*next(rest)) for _ in range(count)])
         return operands
 
-    def _stopped_operand(self, symbol: Symbol, stop: bool) -> Value:
+    def stopped_operand(self, symbol: Symbol, stop: bool) -> Value:
         """The Value of an operand. stop: whether gradients end there, as after `detach`."""
         value = self.operand(symbol)
-        if stop and value.number in self.w.flowing:
+        # An operation whose results all stop needs no copy.
+        if stop and value.number in self.w.flowing and not self.w.is_stopping:
             return self.w.detached(value)
         return value
 

@@ -2,8 +2,6 @@
 
 from tests.jit.corpus.program import BIG, NEG, POS, Holder, program
 
-DETACHED = "a file does not tell a Tensor from its detached copy where a gradient is taken inside"
-
 
 @program([POS], [NEG], [BIG], second=True)
 def elif_chain_with_nested_if(P, x):
@@ -329,7 +327,7 @@ def deleted_and_global_names(P, x):
 FACTOR = 0.5
 
 
-@program([POS], [NEG])
+@program([POS], [NEG], file_gradients=False)
 def own_derivative_in_a_branch(P, x):
     class Rounded(P.autograd.PyLayer):
         @staticmethod
@@ -369,7 +367,7 @@ def numbers_as_conditions(P, x):
     return y, n
 
 
-@program([POS], [NEG], without={"loaded": DETACHED, "loaded_by_paddle": DETACHED})
+@program([POS], [NEG])
 def shared_values_with_own_gradients(P, x):
     y = x * 1.0
     z = y.detach()
@@ -380,3 +378,52 @@ def shared_values_with_own_gradients(P, x):
         w = y.sum() + z.sum()
     (g,) = P.grad(w, [z], retain_graph=True)
     return w, g
+
+
+@program([POS], [NEG])
+def detached_in_a_branch(P, x):
+    y = x * 1.0
+    if x.sum() > 0:
+        z = y.detach()
+        z.stop_gradient = False
+        w = (y * z * z).sum()
+        (g,) = P.grad(w, [z], retain_graph=True)
+    else:
+        g = y * 2
+    return g + y, y * g
+
+
+@program([POS], [NEG])
+def detached_twice_and_in_place(P, x):
+    z = x.detach()
+    z.stop_gradient = False
+    again = z.detach()
+    again.stop_gradient = False
+    y = x * 3.0
+    w = (y * y).sum()
+    y.detach_()
+    y.stop_gradient = False
+    w = w + (x * z * again * again * y).sum()
+    return P.grad(w, [z, again, y], retain_graph=True)
+
+
+@program([POS], [NEG])
+def detached_in_one_branch(P, x):
+    y = x * 2.0
+    if x.sum() > 0:
+        z = y.detach()
+    else:
+        z = y * 3
+    return y * z, z.detach(), y.detach()
+
+
+@program([POS], [NEG])
+def branches_without_gradients(P, x):
+    y = x * 2.0
+    with P.no_grad():
+        if x.sum() > 0:
+            z = y * y
+        else:
+            z = y - 1
+        factor = z.exp() + x
+    return y * factor, factor

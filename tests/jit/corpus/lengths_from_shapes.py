@@ -435,3 +435,10 @@ def geo(paddle, x):
         F.interpolate(x, scale_factor=[2, 3], mode="nearest"),
         F.upsample(x, scale_factor=2, mode="bicubic"),
     )
+
+
+@sequence
+def detached(paddle, x):
+    fixed = x.detach()
+    rows = [row.sum() * k for k, row in enumerate(fixed)]
+    return x * len(fixed), paddle.stack(rows)

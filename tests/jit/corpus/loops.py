@@ -294,3 +294,14 @@ def bubble_sort(P, x):
                 x[j] = low
                 x[j + 1] = high
     return x
+
+
+@program([POS], [NEG])
+def detached_state(P, x):
+    """Gradients flow into the state from the first step on."""
+    state = P.zeros([3])
+    step = P.zeros([], "int32")
+    while step < 3:
+        state = state.detach() * x + x
+        step = step + 1
+    return state

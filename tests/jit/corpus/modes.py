@@ -4,6 +4,7 @@ each list of arguments."""
 import dataclasses
 import functools
 import pathlib
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,7 @@ class Mode:
         name: in the names of tests.
         run: gives the Outcomes.
         numbers: whether numbers among the results stay numbers.
+        parts: what is compared besides the results.
         evaluation: whether Layers are in evaluation mode, as in files.
         compiles: whether a program that cannot be compiled whole runs op by op and warns.
         refuses: whether what no one program can do is an error.
@@ -35,6 +37,7 @@ class Mode:
     name: str
     run: Callable[[Program, pathlib.Path], list[Outcome]]
     numbers: bool = True
+    parts: tuple[str, ...] = ("buffers", "gradients", "second")
     evaluation: bool = False
     compiles: bool = False
     refuses: bool = False
@@ -181,12 +184,12 @@ def specs(P: Any, program: Program) -> list:
     return made
 
 
-# The path of the file that was saved last, by its program: two modes read it.
-_saved: dict[Program, str] = {}
+# The path of the file that was saved last and what it was made of, by its program: two modes read it.
+_saved: dict[Program, tuple[str, Any]] = {}
 
 
-def saved(program: Program, folder: pathlib.Path) -> str:
-    """The path of a file of the program, saved here."""
+def saved(program: Program, folder: pathlib.Path) -> tuple[str, Any]:
+    """The path of a file of the program, saved here, and what was saved."""
     if program not in _saved:
         path = str(folder / "m")
         thing = built(program, paddle_jax)
@@ -194,26 +197,34 @@ def saved(program: Program, folder: pathlib.Path) -> str:
         body = thing if hasattr(thing, "parameters") else lambda *given: thing(*given)
         paddle_jax.jit.save(body, path, input_spec=specs(paddle_jax, program))
         _saved.clear()
-        _saved[program] = path
+        _saved[program] = path, thing
     return _saved[program]
 
 
-@mode(numbers=False, evaluation=True, refuses=True)
+@mode(numbers=False, parts=("gradients", "second"), evaluation=True, refuses=True)
 def loaded(program: Program, folder: pathlib.Path) -> list[Outcome]:
     """From a file that was saved here."""
-    call = paddle_jax.jit.load(saved(program, folder))
-    return outcomes(paddle_jax, program, None, call, gradients=False)
+    path, thing = saved(program, folder)
+    call = paddle_jax.jit.load(path)
+    # In the order of the Layer. What the program does not use is in no file, and has no gradient.
+    # A loaded parameter has its name in the file and a number, as in Paddle.
+    of_file = {one.name.rpartition("_")[0]: one for one in call.parameters()}
+    ordered = [of_file.get(one.name, one) for one in parameters(thing)]
+    state = types.SimpleNamespace(parameters=lambda: ordered)
+    return outcomes(paddle_jax, program, state, call, second=program.second)
 
 
-@mode(numbers=False, evaluation=True, refuses=True)
+# The real Paddle has no gradients by inputs of files.
+@mode(numbers=False, parts=(), evaluation=True, refuses=True)
 def loaded_by_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
     """From a file that was saved here, by the real Paddle."""
     P = real_paddle()
-    call = P.jit.load(saved(program, folder))
+    path, _ = saved(program, folder)
+    call = P.jit.load(path)
     return outcomes(P, program, None, call, gradients=False)
 
 
-@mode(numbers=False, evaluation=True, usual=False, own_process=True)
+@mode(numbers=False, parts=(), evaluation=True, usual=False, own_process=True)
 def loaded_from_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
     """From a file of the real Paddle, here."""
     P = real_paddle()

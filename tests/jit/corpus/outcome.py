@@ -45,22 +45,22 @@ def leaf(P: Any, value: Any) -> Leaf:
 
 
 def compare(
-    got: Outcome, expected: Outcome, precision: tuple[float, float], numbers: bool, from_file: bool
+    got: Outcome, expected: Outcome, precision: tuple[float, float], numbers: bool, parts: tuple[str, ...]
 ) -> None:
     """Fails where two Outcomes differ.
 
     Args:
         numbers: whether numbers must stay numbers; else they may be Tensors.
-        from_file: whether `got` is of a file, which has results alone.
+        parts: what is compared besides the results, as attributes of an Outcome.
     """
     assert len(got.results) == len(expected.results)
     for one, right in zip(got.results, expected.results, strict=True):
         if numbers or right.kind == "Tensor":
             assert one[:2] == right[:2]
         close(one.array, right.array, precision, "results")
-    for name in ("buffers", "gradients", "second"):
+    for name in parts:
         ours, right = getattr(got, name), getattr(expected, name)
-        if from_file or ours is None and right is None:
+        if ours is None and right is None:
             continue
         # A branch without a gradient gives zeros where the other one has a gradient.
         if right is None:

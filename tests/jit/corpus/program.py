@@ -28,6 +28,7 @@ class Program:
         op_by_op: what the warning says if it runs op by op, because its lengths depend on values.
         gradients: whether floating inputs ask for gradients, which are compared with those of parameters.
         second: whether second ones are, too.
+        file_gradients: whether a loaded file has them; it has no derivatives of the user's own.
         shapes: of the inputs in a file, None for any length; by default what the calls have in common.
         without: the modes it does not have, each with the reason.
         more: modes that it has besides the usual ones.
@@ -42,6 +43,7 @@ class Program:
     op_by_op: str | None = None
     gradients: bool = True
     second: bool = False
+    file_gradients: bool = True
     shapes: list[list] | None = None
     without: dict[str, str] = dataclasses.field(default_factory=dict)
     more: tuple[str, ...] = ()
