@@ -407,6 +407,12 @@ class StaticFunction:
 
     def run_recorded(self, recorder: Any, args: Any, kwargs: Any) -> Any:
         """A call as a part of the Program that a Recorder records."""
+        # In static mode. A function that is recorded has a Program of its own.
+        if recorder.fixed_program is None:
+            raise RuntimeError(
+                f"to_static: {self._name()} was called in static mode; call paddle.disable_static() first, "
+                "or use the function without to_static"
+            )
         if recorder.converted:
             return self._conversion()(*args, **kwargs)
         plain = ft.partial(self.dygraph_function, *args, **kwargs)

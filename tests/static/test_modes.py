@@ -201,3 +201,24 @@ def test_programs_with_parameters_of_the_same_name(paddle):
         }
     finally:
         paddle.disable_static()
+
+
+@pytest.mark.own_process
+def test_compiled_functions_are_refused(oracle):
+    """The real Paddle refuses all of them. Lengths would be -1 in their loops."""
+    for m in (oracle, paddle_jax):
+        layer = m.jit.to_static(m.nn.Linear(2, 2))
+        functions = [
+            m.jit.to_static(lambda a: a * 2),
+            m.jit.to_static(lambda a: a * 2, full_graph=True),
+            layer,
+        ]
+        m.enable_static()
+        try:
+            with m.static.program_guard(m.static.Program()):
+                x = m.static.data("x", [None, 2])
+                for function in functions:
+                    with pytest.raises(RuntimeError, match="disable_static"):
+                        function(x)
+        finally:
+            m.disable_static()

@@ -128,12 +128,11 @@ def test_layers_with_their_own_gradient(static):
     assert [g.tolist() for g in got] == [[2, 4], [2, 3], [103, 206]]
 
 
-def test_recomputing_and_compiled_functions_are_recorded(static):
+def test_recomputing_is_recorded(static):
     S, main, _ = static
     x = S.data("x", [2])
     x.stop_gradient = False
-    square = paddle_jax.jit.to_static(lambda a: a * a)
-    y = paddle_jax.distributed.fleet.utils.recompute(square, x)
+    y = paddle_jax.distributed.fleet.utils.recompute(lambda a: a * a, x)
     (grad,) = S.gradients(y, x)
     assert [g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])] == [
         [1, 4],
