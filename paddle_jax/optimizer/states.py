@@ -136,8 +136,10 @@ class States:
         """Adds loaded states that no parameter has taken over yet, so that saving again loses nothing."""
         if not self._holder:
             return
+        # Master weights are saved under a key of their own.
         waiting = {key: value for key, value in self._holder.items() if key != "master_weights"}
         waiting_masters = self._holder["master_weights"]
+        # Before the first step all loaded states wait.
         if not any(group.stacks for group in self._groups):
             state |= {name: self._waiting_state("", name, value) for name, value in waiting.items()}
             masters |= {
@@ -213,8 +215,10 @@ class States:
                     f"set_state_dict: state_dict: {names[0]} is missing; load the state of this model."
                 )
             return
+        # From here parameters take their states once a step has made room for them.
         self._holder = {**state, "master_weights": dict(state.get("master_weights", {}))}
         self._load_own()
+        # Where states exist already they change at once.
         for group in self._groups:
             for stack in group.stacks:
                 for slot, value in self._loaded(stack, new=False).items():
@@ -238,6 +242,7 @@ class States:
                     slots.setdefault(owner.slot, {})[row] = to_jax_array(held_value(tensor))
         for stack, slots in by_stack.values():
             for slot, rows in slots.items():
+                # Rows that were not loaded keep their values.
                 values = [rows.get(row, stack.of(slot, row)) for row in range(len(stack.params))]
                 stack.state[slot]._value = put(stack.together(slot, values), layout_of(stack.state[slot]))
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 def _wide(grads: Sequence[Any], dtype: Any, form: Any) -> jax.Array:
     """The gradients of a stack as one array. Those of some rows of a table are (gradients, row numbers)."""
     if form is ROWS:
+        # The row numbers are no gradients.
         grads = grads[:1]
     return _stacked(grads, dtype, form)
 
@@ -42,6 +43,7 @@ def _column(vector: jax.Array, like: jax.Array) -> jax.Array:
 
 
 def _compute_dtype(dtype: Any) -> Any:
+    # float64 stays as it is.
     return jnp.promote_types(dtype, np.dtype("float32"))
 
 
@@ -95,6 +97,7 @@ def compiled(
                 results.append(_of_rows(rule, settings, *each, lr, skip, given[1]))
             else:
                 results.append(_one(rule, settings, *each, form, lr, skip))
+        # In a fixed order, in which the caller takes them apart.
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return (
             [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
@@ -236,6 +239,7 @@ def _ruled(
     lr: jax.Array,
 ) -> UpdateResult:
     """(param, states) after the rule; where there are master weights, they are among the states."""
+    # Rules know of no master: it is the parameter that they are given.
     slots = {name: value for name, value in old.items() if name != "master"}
     rate = lr.astype(param.dtype)
     if "lr" in extra:
@@ -255,6 +259,7 @@ def _ruled(
 
 def _mask(extra: dict[str, jax.Array], like: jax.Array) -> jax.Array:
     mask = extra["mask"]
+    # A mask of single numbers fits; one of whole parameters is widened.
     if mask.shape == like.shape:
         return mask
     return mask.reshape((-1,) + (1,) * (like.ndim - 1))
@@ -271,6 +276,7 @@ def _clipped(
     if clip is None:
         return list(grads)
     if clip[0] == "global_norm":
+        # A group of several calls has one scale for all, computed before.
         if scale is None:
             scale = global_scale(_total(grads, extras), clip[1])
         done = [g * scale.astype(g.dtype) for g in grads]
@@ -286,6 +292,7 @@ def _clipped_apart(
     clip: tuple[Any, ...], grad: jax.Array, params: Sequence[jax.Array], form: Any
 ) -> jax.Array:
     """Gradients of a stack, each clipped for itself."""
+    # By value each number is clipped alone; norms are those of each parameter.
     if form is not FLAT or clip[0] == "value":
         return clip_stack(clip, grad)
     return flat.joined([clip_stack(clip, each[None])[0] for each in flat.split(grad, params, True)], True)
@@ -315,6 +322,7 @@ def _written_back(
 def _total(grads: Sequence[Any], extras: Sequence[dict[str, Any]]) -> Any:
     """The sum of squares of all gradients that are to be clipped."""
     return sum(
+        # Parameters that are not clipped do not count.
         square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g)
         for g, e in zip(grads, extras, strict=True)
     )
@@ -338,6 +346,7 @@ def _decayed(param: jax.Array, grad: jax.Array, extra: dict[str, jax.Array]) -> 
     """Adds the gradient of the L1 and L2 regularizers."""
     if "l2" in extra:
         grad = grad + _column(extra["l2"], param) * param
+    # The slope of the absolute value.
     if "l1" in extra:
         grad = grad + _column(extra["l1"], param) * jnp.sign(param)
     return grad

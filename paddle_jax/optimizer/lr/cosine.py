@@ -142,16 +142,19 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Raises:
             ValueError: `epoch` is negative.
         """
+        # The step that the constructor takes.
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
             epoch = self.last_epoch + 1
             self.T_cur += 1
             if self.T_cur >= self.T_i:
+                # The period has ended; the next one is `T_mult` times as long.
                 self.T_cur -= self.T_i
                 self.T_i *= self.T_mult
         else:
             self._locate(epoch)
+        # A fraction counts only for the place within the period.
         self.last_epoch: int = math.floor(epoch)
         self.last_lr = self.get_lr()
         self._tell()
@@ -179,6 +182,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Returns the scheduler's state as other schedulers do; after a step to a fraction of an epoch
         also the position in the period."""
         state = super().state_dict()
+        # Only where the epoch does not say it: other schedulers have no such keys.
         if (self.T_cur, self.T_i) != self._position(self.last_epoch):
             state["T_cur"] = self.T_cur
             state["T_i"] = self.T_i
@@ -278,9 +282,11 @@ class OneCycleLR(LRScheduler):
         first = max_learning_rate / float(divide_factor)
         last = float(end_learning_rate)
         self.total_steps = total_steps
+        # Epochs count from 0, so a phase ends one before its length.
         self._step_config = [0, phase_pct * total_steps - 1, total_steps - 1]
         self._lr_config = [first, max_learning_rate, last]
         if three_phase:
+            # Down to the first rate takes as long as up; the last rate comes after.
             self._step_config.insert(2, 2 * phase_pct * total_steps - 2)
             self._lr_config.insert(2, first)
         self._steps_size = [
@@ -301,6 +307,7 @@ class OneCycleLR(LRScheduler):
             ValueError,
         )
         ends = self._step_config[1:]
+        # What comes after all phases belongs to the last one.
         phase = next((i for i, end in enumerate(ends) if step <= end), len(ends) - 1)
         part = (step - self._step_config[phase]) / self._steps_size[phase]
         return self.anneal_func(self._lr_config[phase], self._lr_config[phase + 1], part)
@@ -384,6 +391,7 @@ class CyclicLR(LRScheduler):
         self.gamma = exp_gamma
         if scale_fn is None:
             scale_fn = self._scale_of_mode()
+            # A mode says itself what it counts; the argument is for the user's function.
             scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.scale_fn = scale_fn
         self.scale_mode = scale_mode

@@ -147,8 +147,10 @@ class PolynomialDecay(LRScheduler):
         epoch = self.last_epoch
         length = self.decay_steps
         if self.cycle:
+            # Whole periods more, so that the rate rises again after each.
             length = self.decay_steps * max(1, math.ceil(float(epoch) / float(self.decay_steps)))
         else:
+            # After the last step the rate stays.
             epoch = min(epoch, self.decay_steps)
         return (self.base_lr - self.end_lr) * ((1 - float(epoch) / float(length)) ** self.power) + self.end_lr
 
@@ -226,6 +228,7 @@ class MultiplicativeDecay(LRScheduler):
     def get_lr(self) -> float:
         """Computes the rate for the current epoch."""
         rate = self.base_lr
+        # From the first epoch on: a jump gives the same rate as single steps.
         for epoch in range(1, self.last_epoch + 1):
             rate = rate * self.lr_lambda(epoch)
         return rate

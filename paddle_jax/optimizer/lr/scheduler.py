@@ -84,10 +84,12 @@ class LRScheduler:
         self.last_epoch: int = last_epoch
         self.verbose = verbose
         self._var_name = None
+        # A new schedule moves to epoch 0 here.
         self.step()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # Subclasses may have a `step` of their own.
         if "step" in cls.__dict__:
             cls.step = _on_host(cls.step)
 
@@ -146,6 +148,7 @@ class LRScheduler:
             >>> paddle.optimizer.lr.ExponentialDecay(0.5, gamma=0.9).state_dict()
             {'last_epoch': 0, 'last_lr': 0.5}
         """
+        # A subclass names its own attributes there.
         self.state_keys()
         return {key: _plain(self.__dict__[key]) for key in self.keys if key in self.__dict__}
 
