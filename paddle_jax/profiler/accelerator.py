@@ -32,6 +32,7 @@ class Trace:
         if self._folder is None:
             return
         jax.profiler.stop_trace()
+        # A file for each machine of the recording, under a folder named after the time.
         for path in pathlib.Path(self._folder.name).rglob("*.trace.json.gz"):
             self.kernels += kernels(json.loads(gzip.decompress(path.read_bytes())))
         self._folder.cleanup()
@@ -53,6 +54,7 @@ def kernels(trace: dict[str, Any]) -> list[tuple[Any, int, int]]:
         for e in events
         if e.get("name") == "thread_name" and e["pid"] in devices
     }
+    # A kernel runs many times; its runs are summed.
     total = collections.Counter()
     calls = collections.Counter()
     for event in events:

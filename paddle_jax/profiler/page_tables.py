@@ -30,6 +30,7 @@ def slowest_lines(result: ProfilerResult) -> str:
     names: dict[str, dict[str, None]] = collections.defaultdict(dict)
     hows: dict[str, dict[str, None]] = collections.defaultdict(dict)
     for name, where, how, nanoseconds, _, _ in operations(result):
+        # A result without a known line is kept, so that the times add up.
         line = where or "?"
         times[line] += nanoseconds
         calls[line] += 1
@@ -37,6 +38,7 @@ def slowest_lines(result: ProfilerResult) -> str:
         hows[line][how] = None
     order = sorted(times, key=lambda line: -times[line])
     rows = (
+        # Four names are enough to know the line by.
         (line, f"{times[line] / 1e6:.3f}", calls[line], ", ".join([*names[line]][:4]), ", ".join(hows[line]))
         for line in order[:_MOST]
     )
@@ -58,6 +60,7 @@ def memory(result: ProfilerResult) -> str:
     sizes: dict[str, int] = collections.Counter()
     for name, _, _, _, size, _ in operations(result):
         sizes[name] += size
+    # Operations without a size would only fill the table.
     rows = [(name, size) for name, size in sorted(sizes.items(), key=lambda item: -item[1]) if size]
     if not rows:
         return ""

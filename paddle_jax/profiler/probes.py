@@ -87,6 +87,7 @@ def install(rows: Rows) -> None:
     else:
         _Swapped.array = None
     _swap(kernels, "compute", lambda inner: _op(inner, rows))
+    # The same function under the name by which segments call it.
     _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
     _swap(run_segment, "interpret", lambda inner: _interpreted(inner, rows))
     _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
@@ -148,6 +149,7 @@ def _op(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
 
     def compute(kernel: Kernel, values: Any) -> jax.Array:
         if _is_traced():
+            # While a function is traced nothing is computed; the time would be that of tracing.
             return inner(kernel, values)
         known = seen.get(kernel)
         if known is None:
@@ -204,6 +206,7 @@ def _cold(inner: Callable[..., Any], rows: Rows) -> Callable[..., Any]:
                 start,
                 _now(),
                 _thread(),
+                # The line that first called the kernel so; the line running now only made the segment run.
                 kernel.recorded_line([v.shape for v in values]),
                 _shapes(values) if shapes else (),
                 _size(out) if memory else 0,
@@ -253,6 +256,7 @@ def _wait(out: Any) -> None:
 
 
 def _shapes(values: Sequence[np.ndarray]) -> tuple[tuple[tuple[Any, ...], str], ...]:
+    # Other operands, such as settings, have no shape.
     return tuple([(tuple(v.shape), str(v.dtype)) for v in values if hasattr(v, "shape")])
 
 
@@ -278,6 +282,7 @@ def _flushed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[...
         count = len(seg.ops)
         inner(seg, whole, why, ctx)
         end = _now()
+        # Looking up the line of each segment would take longer than many segments do.
         known = lines.get(count)
         if known is None or known[0] == 0 or end - start > _SLOW:
             known = lines[count] = [_EVERY, user_line()]
@@ -440,6 +445,7 @@ def _compiling(event: str, seconds: float, **more: Any) -> None:
 
 
 def _compile_event(name: str, stage: str, start: int, end: int, thread: int, where: str) -> Event:
+    # Names of JAX say `jit(name)`.
     if name.startswith("jit("):
         name = name[4:-1]
     return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
@@ -464,6 +470,7 @@ def _phase(
         add((range_of, name, kind, start, _now(), _thread()))
         return out
 
+    # Others look at the method as if nothing had been exchanged.
     phase.__name__ = inner.__name__
     phase.__doc__ = inner.__doc__
     phase.__wrapped__ = inner
@@ -491,6 +498,7 @@ def _batch(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., 
             return inner(self)
         finally:
             end = _now()
+            # `step_info` shows how long reading took, also where nothing is recorded.
             benchmark().read((end - start) * 1e-9)
             add((range_of, "DataLoader", Type.Dataloader, start, end, _thread()))
 

@@ -115,6 +115,7 @@ def make_scheduler(
             "make_scheduler: recording begins at once, so the first steps, which compile, are part of it",
             stacklevel=2,
         )
+    # A cycle of the schedule; they follow each other.
     span = closed + ready + record
 
     def state(step: Any) -> ProfilerState:
@@ -126,6 +127,7 @@ def make_scheduler(
             return ProfilerState.CLOSED
         if at < closed + ready:
             return ProfilerState.READY
+        # The last step of a cycle hands the recording over.
         if at < span - 1:
             return ProfilerState.RECORD
         return ProfilerState.RECORD_AND_RETURN
@@ -158,6 +160,7 @@ def _exporter(dir_name: str, worker_name: str | None, ending: str, format: str) 
     pathlib.Path(dir_name).mkdir(parents=True, exist_ok=True)
 
     def handler(prof: Profiler) -> None:
+        # A name for each machine, process and time: no recording overwrites another.
         worker = worker_name or f"host_{socket.gethostname()}pid_{os.getpid()}"
         now = datetime.datetime.now().strftime("%Y_%m_%d_%H_%M_%S_%f")
         prof.export(str(pathlib.Path(dir_name) / f"{worker}_time_{now}{ending}"), format)
@@ -207,6 +210,7 @@ def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[.
 
 
 def _supported() -> list[ProfilerTarget]:
+    # Several names, as versions of JAX differ.
     kinds = {device.platform for device in jax.local_devices()}
     found = [ProfilerTarget.CPU]
     if kinds & {"gpu", "cuda", "rocm"}:
@@ -288,6 +292,7 @@ class Profiler:
     ) -> None:
         self.targets: list[ProfilerTarget] | set[Any] = _targets(targets)
         self.scheduler: Callable[..., Any] = _scheduler(scheduler)
+        # Only recordings are written; without one nothing is ready.
         if not timer_only:
             self.on_trace_ready = on_trace_ready or export_chrome_tracing("./profiler_log/")
         else:
@@ -349,6 +354,7 @@ class Profiler:
                     stacklevel=2,
                 )
             self._finish(whole)
+            # What was handed over is followed by a new recording.
             before = False
         if now and not before:
             self._begin()
@@ -372,10 +378,12 @@ class Profiler:
             raise RuntimeError("Profiler.stop: it has not been started; call start()")
 
     def _begin(self) -> None:
+        # The probes stand in one place of the process, for one recording.
         if Recording.rows is not None:
             raise RuntimeError("Profiler: another Profiler is recording; stop it first")
         self.profiler = Rows(self.record_shapes, self.profile_memory)
         self._memory = (0, 0)
+        # On a CPU the recording has the operations already.
         if jax.default_backend() != "cpu" and set(self.targets) - {ProfilerTarget.CPU}:
             self._trace = Trace()
         probes.install(self.profiler)
@@ -436,6 +444,7 @@ class Profiler:
         """
         if self.profiler_result is None:
             return
+        # A page beside the trace: it needs no other program to be read.
         if format == "json":
             write(self.profiler_result, pathlib.Path(path).with_suffix(".html"))
         self.profiler_result.save(path, format)

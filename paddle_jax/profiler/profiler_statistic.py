@@ -136,6 +136,7 @@ def where_the_time_went(result: ProfilerResult) -> Any:
         ("other Python", []),
     ]
     found = exclusive([(name, _spans(events)) for name, events in groups])
+    # Events may reach beyond the span of the recording; the rest is never negative.
     found["other Python"] = max(result.span[1] - result.span[0] - sum(found.values()), 0)
     return found
 
@@ -150,6 +151,7 @@ def _device(result: ProfilerResult) -> str:
         notes=("CPU(Process): processor time of this process, of that of all cores.",),
     )
     if result.device:
+        # Not 0, as shares are divided by it.
         total = sum(seconds for _, seconds, _ in result.device) or 1
         rows = [
             (name[:80], calls, f"{1e3 * seconds:.3f}", f"{100 * seconds / total:.2f}")
@@ -161,6 +163,7 @@ def _device(result: ProfilerResult) -> str:
 
 def _over(result: ProfilerResult, unit: str, scale: float) -> str:
     whole = result.span[1] - result.span[0]
+    # By type and not by name: layers have many names.
     kinds = collections.defaultdict(list)
     for event in result.events:
         kinds[event.type.name].append(event)
@@ -249,6 +252,7 @@ def _model(result: ProfilerResult, unit: str, scale: float) -> str:
         for start, end in _outermost(events):
             times.add(end - start)
         if times.calls:
+            # What is in no phase remains.
             rest -= times.total
             found.append(("  " + name, times.calls, times.text(whole, scale)))
     stepped = Times()
@@ -292,6 +296,7 @@ def _operators(
     rows = []
     for name, times in sorted(found.items(), key=lambda item: key(item[1]))[:100]:
         rows.append((name, times.calls, times.text(whole, scale)))
+        # The way in which it ran may change from call to call.
         if op_detail:
             rows += [
                 (f"  {how}", t.calls, t.text(times.total, scale))
@@ -374,6 +379,7 @@ def _build_table(
             + _build_table(part, sorted_by, op_detail, False, time_unit, views)
             for thread, part in _by_thread(result).items()
         )
+    # Unknown units count as nanoseconds.
     scale = _UNITS.get(time_unit, 1)
     tables = [
         ("DeviceView", lambda: _device(result)),
@@ -383,6 +389,7 @@ def _build_table(
         ("UDFView", lambda: _users(result, time_unit, scale)),
         ("MemoryView", lambda: _memory(result) if memory else ""),
     ]
+    # Views are computed only where they are asked for.
     return "\n".join(text for name, make in tables if (views is None or name in views) and (text := make()))
 
 

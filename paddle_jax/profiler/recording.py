@@ -95,17 +95,20 @@ class Rows:
 
     def begin(self) -> int:
         """Begins to count, once everything is in place; gives the time."""
+        # Putting the probes in took time that is not the program's.
         self.start_ns, self.cpu = time.perf_counter_ns(), time.process_time()
         return self.start_ns
 
     def close(self) -> None:
         """Says that nothing more comes."""
         self.end_ns, self.cpu = time.perf_counter_ns(), time.process_time() - self.cpu
+        # Names of the threads, as far as they still run.
         self.threads = {t.ident: t.name for t in threading.enumerate()}
 
     def events(self) -> list[Any]:
         """The Events, in the order of their beginnings."""
         found = [event for row in self.rows if (event := row[0](*row[1:])) is not None]
+        # Outer events come before inner ones that begin with them.
         return sorted(found, key=lambda e: (e.start_ns, -e.end_ns))
 
 
@@ -148,6 +151,7 @@ def exclusive(groups: Any) -> Any:
     covered = []
     for name, spans in groups:
         both = merged([*covered, *spans])
+        # What the group adds to the groups before it.
         found[name] = length(both) - length(covered)
         covered = both
     return found

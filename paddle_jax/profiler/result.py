@@ -171,6 +171,7 @@ class ProfilerResult:
                 {
                     "name": "thread_name",
                     "pid": self.process,
+                    # Two rows for each thread: Python and operations would hide each other.
                     "tid": _tid(thread, True),
                     "ph": "M",
                     "args": {"name": f"{name}(Python)"},
@@ -213,6 +214,7 @@ class ProfilerResult:
             "input_dtypes": [d for _, d in event.shapes],
             "result_bytes": event.bytes,
         }
+        # Empty details would only fill the page.
         args.update({key: value for key, value in details.items() if value})
         if event.how == PROGRAM:
             args["operations"] = event.count
@@ -233,6 +235,7 @@ class ProfilerResult:
         for event in self.events:
             row = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
             row["type"] = event.type.name
+            # The shares in place of the program, which no file can hold.
             row["program"] = None if event.program is None else self.shares(event)
             events.append(row)
         return {

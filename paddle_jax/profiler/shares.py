@@ -51,6 +51,7 @@ def _of_segment(key: Key) -> Any:
     ops, live = key[:2]
     return [
         (ops[i][0].kernel.name, ops[i][0].user_line, _seconds(ops[i][0].kernel, ops[i][0].operand_avals))
+        # Operations whose results nobody needs were not compiled.
         for i, _ in needed_ops(ops, live)
     ]
 
@@ -106,6 +107,7 @@ def _cost(equation: Any) -> float:
         return params.get("length", 1) * sum(parts)
     ins = [v.aval for v in equation.invars]
     outs = [v.aval for v in equation.outvars]
+    # Within a program no operation is started on its own, so the cost of a start is taken off.
     return max(costs.cost(name, params, ins, outs, None) - costs.STEP - costs.SEVERAL.get(name, 0), 0)
 
 

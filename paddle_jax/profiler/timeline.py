@@ -77,6 +77,7 @@ def page(result: ProfilerResult) -> str:
     deepest = 0
     for event in events:
         if event.thread != thread:
+            # Each thread begins below the deepest row of the one before.
             top = (deepest + 2) * _ROW if shapes else _ROW
             thread = event.thread
             stack = []
@@ -135,6 +136,7 @@ def _shape(event: Event, x: float, y: int, width: float) -> str:
         )
         if part
     )
+    # What has run in some way has the colour of that, whatever its type.
     if event.how in _DARK or not event.how and event.type in _DARK:
         letters = ' class="w"'
     else:

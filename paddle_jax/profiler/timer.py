@@ -40,6 +40,7 @@ class TimeAverager:
             self._samples = (self._samples or 0) + num_samples
         self.steps += 1
         self.total += seconds
+        # The first steps compile and would be the extremes.
         if self.steps > _SKIP:
             if seconds < self.least:
                 self.least: Any = seconds
@@ -120,6 +121,7 @@ class Benchmark:
         speed = self.batch.get_ips_average()
         text = f" reader_cost: {reader:.5f} s" if reader else ""
         if batch:
+            # Without numbers of samples the speed counts steps.
             unit = "steps" if self.samples is None else unit or "samples"
             text += f" batch_cost: {batch:.5f} s ips: {speed:.3f} {unit}/s"
         self.reader.reset()
