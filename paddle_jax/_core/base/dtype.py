@@ -248,6 +248,7 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
     x = _BY_NP[a]
     y = _BY_NP[b]
     if x.is_complex or y.is_complex:
+        # An integer does not widen complex64, only double precision does.
         double = any(d in (float64, complex128) for d in (x, y))
         if double:
             return complex128.np
@@ -275,6 +276,7 @@ def mixed_np(a: Any, b: Any, wide: bool = False) -> np.dtype:
         return x
     if _category(x) != _category(y):
         low, high = sorted((x, y), key=_category)
+        # Complex numbers keep the precision of a wide real operand.
         if high.kind == "c":
             return promote_np(high, low)
         return high
@@ -282,6 +284,7 @@ def mixed_np(a: Any, b: Any, wide: bool = False) -> np.dtype:
         if a.ndim:
             return x
         return y
+    # Arrays of different integers are an error, but here one of both counts as a number.
     if x.kind in "iu":
         return np.promote_types(x, y)
     return promote_np(x, y)
@@ -336,6 +339,7 @@ def scalar_np(value: Any, like: np.dtype) -> np.dtype:
             return complex128.np
         return complex64.np
     if isinstance(value, int):
+        # Bools cannot hold the number.
         if dtype is bool_:
             return int64.np
         return like

@@ -93,6 +93,7 @@ def _argument_error(
         # Paddle compares with a text in Python too; its kernels refuse any other use of a text.
         sentence = sentence_for(first_line(error))
         return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence}"))
+    # Neither JAX nor NumPy raised it, so it has a message of its own.
     if package_of(origin(error)) not in ARRAYS and not is_native(error):
         return with_kind(op_name, error)
     if text_attribute is not None:

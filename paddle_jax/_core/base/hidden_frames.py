@@ -81,6 +81,7 @@ def shown_frames(trace: types.TracebackType | None) -> list[bool]:
         code = trace.tb_frame.f_code
         caller_is_shown = _is_shown(trace.tb_frame, caller_is_shown)
         if caller_is_shown:
+            # Of the parts of one function only the innermost is shown.
             if last_shown is not None and _is_part_of(code, last_shown[1]):
                 shown[last_shown[0]] = False
             last_shown = len(shown), code
@@ -239,6 +240,7 @@ class Trimmed:
         notes = getattr(error, "__notes__", None)
         if isinstance(notes, list):
             self._notes.append((notes, [*notes]))
+            # In place, so that `restore` can fill the same list.
             notes[:] = _without_jax_note(notes)
         chain = (error, error.__cause__, error.__context__, error.__suppress_context__)
         self._chains.append(chain)

@@ -104,6 +104,7 @@ class ShapeEnvironment:
         for function, left, left_constant, right, right_constant in self._operations:
             a = left_constant if left is None else values[left]
             b = right_constant if right is None else values[right]
+            # The trace divided by this number, which was not zero then.
             if b == 0 and function in (operator.floordiv, operator.mod):
                 return None
             values.append(function(a, b))
@@ -165,6 +166,7 @@ class SymbolicDim:
 
     def __eq__(self, other: object) -> bool:
         if type(other) is SymbolicDim:
+            # Each trace has lengths of its own.
             if other.environment is not self.environment:
                 return False
             if other.node == self.node:

@@ -167,6 +167,7 @@ def _start_generation() -> None:
     SignatureCache.generation_signatures = 0
     SignatureCache.generation_bytes = 0
     SignatureCache.returning_signatures = 0
+    # Old fingerprints would fill the memory of a long run.
     if len(SignatureCache.dropped_fingerprints) > _MAX_DROPPED:
         SignatureCache.dropped_fingerprints.clear()
     for kernel in _kernels():
@@ -199,6 +200,7 @@ def evict_if_over_budget() -> None:
     """Drops compiled programs if there are too many."""
     SignatureCache.next_check = Counters.compiled + _CHECK_INTERVAL
     maps = _count_memory_maps()
+    # Libraries have maps, too; only later ones count as those of programs.
     if SignatureCache.initial_memory_maps is None:
         SignatureCache.initial_memory_maps = maps
     reason = over_budget(maps=maps)
@@ -212,6 +214,7 @@ def evict_if_over_budget() -> None:
         for drop in group:
             drop()
         dropped += len(group)
+        # A little below the limit, so that the next programs do not exceed it at once.
         if over_budget(0.8) is None:
             log.add(f"{dropped} compiled programs were dropped, the least recently used first: {reason}")
             return

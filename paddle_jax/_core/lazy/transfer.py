@@ -51,6 +51,7 @@ def materialize(raw: Any) -> Any:
         if not aval.shape:
             return np.array(array[0], aval.dtype)
         numbers = np.array(array, aval.dtype)
+        # Otherwise a single number stands for all elements.
         if len(array) == aval.size:
             return numbers.reshape(aval.shape)
         return np.full(aval.shape, numbers[0])
