@@ -118,6 +118,7 @@ def _repaired(z: Any, x: Any, y: Any, lost: np.ndarray) -> Any:
     of_infinity = (np.isinf(a) | np.isinf(b)) & is_finite_divisor & ~by_zero
     by_infinity = (np.isinf(c) | np.isinf(d)) & np.isfinite(a) & np.isfinite(b)
     cases = [by_zero, of_infinity, by_infinity]
+    # The real part of a zero divisor decides the sign, also as -0.0.
     infinity = np.copysign(np.inf, c)
     # of an infinite number only the directions count
     a1 = _direction(a)

@@ -51,6 +51,7 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
             inner = np.result_type(inner, compute_dtype(operand.dtype))
     left_free = [k for k in range(len(a)) if k not in left and k not in left_batch]
     right_free = [k for k in range(len(b)) if k not in right and k not in right_batch]
+    # Stacks of matrices: batch axes first, then all free and all summed axes as one each.
     a_order = (*left_batch, *left_free, *left)
     b_order = (*right_batch, *right, *right_free)
     batch = [a[k] for k in left_batch]

@@ -21,6 +21,7 @@ def _while(params: Params, ins: Avals, outs: Avals) -> Run:
     m = params["body_nconsts"]
     condition = Plan(params["cond_jaxpr"])
     body = Plan(params["body_jaxpr"])
+    # Such loops come from `vmap`, whose elements end at different steps.
     if outs and condition.shapes[0] != ():
         raise Refusal("a loop with one condition per element is compiled")
 

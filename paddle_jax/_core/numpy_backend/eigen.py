@@ -70,6 +70,7 @@ def _eig(params: Params, ins: Avals, outs: Avals) -> Run:
     size = workspace("geev", dtype, n, compute_vl=left, compute_vr=right)
 
     def decompose(a: np.ndarray) -> Any:
+        # LAPACK may crash on NaN and infinity, or never end.
         if not np.isfinite(a).all():
             return None
         *w, vl, vr, info = geev(a, lwork=size, compute_vl=left, compute_vr=right)

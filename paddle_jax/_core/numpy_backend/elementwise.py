@@ -250,6 +250,7 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
             if n & 1:
                 product = x if product is None else product * x
             n >>= 1
+            # A square after the last bit would not be read.
             if n:
                 x = x * x
         if y < 0:

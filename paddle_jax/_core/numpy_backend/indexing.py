@@ -36,6 +36,7 @@ class Windows:
         self.mapped = mapped
         strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
         self.strides = np.array([strides[k] for k in mapped], np.int64)
+        # The last start at which a window is still inside.
         self.room = np.array([shape[k] - sizes[k] for k in mapped], np.int64)
         self.clip = mode == "CLIP"
         base = np.zeros((1,) * len(batch), np.int64)
@@ -44,6 +45,7 @@ class Windows:
             starts = strides[axis] * np.arange(batch[partner])
             base = base + starts.reshape([-1 if k == partner else 1 for k in range(len(batch))])
         self.base = np.broadcast_to(base, batch).reshape(-1)
+        # From the first element of a window to each of its elements.
         offsets = np.zeros((), np.int64)
         for n, stride in zip(sizes, strides, strict=True):
             offsets = offsets[..., None] + stride * np.arange(n)
@@ -91,6 +93,7 @@ def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
     fill = _fill(params["fill_value"], dtype)
     if 0 in outs[0].shape:
         return lambda x, indices: np.zeros(outs[0].shape, dtype)
+    # Without elements every window is outside.
     if 0 in shape:
         return lambda x, indices: np.full(outs[0].shape, fill, dtype)
     axis = _row_axis(shape, sizes, dims, batched)

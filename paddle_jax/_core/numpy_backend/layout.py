@@ -134,6 +134,7 @@ def padding_slices(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -
     target = []
     source = []
     for n, (before, after), step in zip(shape, padding, steps, strict=True):
+        # Negative padding cuts off, but no more than there is.
         extent = max(((n - 1) * step + 1 if n else 0) + before + after, 0)
         # the first element that stays
         if before < 0:

@@ -115,6 +115,7 @@ def _lu(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def factor(a: np.ndarray) -> Any:
         lu, swaps, info = getrf(a)
+        # A singular matrix has factors, too (info > 0); only a wrong argument leaves none.
         return [np.full_like(lu, np.nan) if info < 0 else lu, swaps]
 
     run = by_matrix(factor, ins, outs[:2])

@@ -71,9 +71,11 @@ class Plan:
         with np.errstate(all="ignore"):
             calls = [call for equation in flat.equations for call in self._calls_of(flat, *equation)]
         calls = in_blocks(calls, flat.avals, flat.results)
+        # A constant that was only read to compute others need not stay.
         used = {slot for call in calls for slot in call.ins}.union(flat.results)
         self._start = [flat.constants.get(slot) if slot in used else None for slot in range(len(flat.avals))]
         self._steps = _schedule(calls, flat)
+        # A ufunc gives a new array; other rules may give views.
         owned = {slot for call in calls if isinstance(call.run, np.ufunc) for slot in call.outs}
         self._results = flat.results
         self._ends = [
@@ -106,6 +108,7 @@ class Plan:
         slots = self._start.copy()
         slots[: self._arity] = operands
         for kind, run, i, j, out, dead in self._steps:
+            # Most calls have two operands, so this is asked first.
             if kind == 2:
                 slots[out] = run(slots[i], slots[j])
             elif kind == 1:

@@ -70,6 +70,7 @@ def _block(k1: Any, k2: Any, x0: Any, x1: Any, a: np.ndarray, b: np.ndarray) -> 
     for n in range(5):
         for r in ROTATIONS[n % 2]:
             np.add(a, b, out=a)
+            # NumPy has no rotation of bits: two shifts and an or.
             np.left_shift(b, np.uint32(r), out=high)
             np.right_shift(b, np.uint32(32 - r), out=b)
             np.bitwise_or(b, high, out=b)
@@ -174,6 +175,7 @@ def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
             x0 = np.broadcast_to(x0, k1.shape[:rank] + shape)
             x1 = np.broadcast_to(x1, k1.shape[:rank] + shape)
         a, b = threefry(k1, k2, x0, x1)
+        # As in JAX: 64 bits take both words, fewer bits a mix of them.
         if width == 64:
             return (a.astype(dtype) << np.uint64(32)) | b
         return (a ^ b).astype(dtype, copy=False)

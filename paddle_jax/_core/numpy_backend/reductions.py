@@ -51,6 +51,7 @@ def _pairwise(shape: tuple[int, ...], axes: Sequence[int]) -> Any:
     one after the other, except along an axis whose elements are neighbours in memory."""
     if len(axes) == len(shape):
         return lambda x, axes, dtype=None: np.add.reduce(x.reshape(-1), 0, dtype)
+    # Few terms lose few digits in any order.
     if math.prod(shape[k] for k in axes) <= _FEW:
         return np.add.reduce
     last_first = sorted(axes, reverse=True)
@@ -82,6 +83,7 @@ def _last_axes(shape: tuple[int, ...], axes: Sequence[int]) -> int:
 def _halved(x: np.ndarray, axis: int) -> Any:
     """An array with the same sum along an axis, and few elements along it unless they are neighbours."""
     n = x.shape[axis]
+    # NumPy adds neighbours in pairs as it is.
     if x.strides[axis] == x.itemsize:
         return x
     before = (slice(None),) * axis
@@ -181,6 +183,7 @@ def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
         y = combine(x.astype(inner, copy=False), axes) if axes else x
         return [np.asarray(ufunc(y, start.astype(inner, copy=False))).astype(dtype, copy=False)]
 
+    # Not every ufunc can reduce nothing.
     if not size_of(ins[0]):
         return lambda x, start: [np.broadcast_to(start, outs[0].shape)]
     return reduce

@@ -32,6 +32,7 @@ def _sort(params: Params, ins: Avals, outs: Avals) -> Run:
         if len(keys) == 1:
             order = np.argsort(keys[0], axis, kind="stable")
         else:
+            # `lexsort` sorts by its last key first.
             order = np.lexsort(keys[::-1], axis)
         return [np.take_along_axis(x, order, axis) for x in operands]
 
@@ -51,6 +52,7 @@ def _top_k(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[1].dtype
 
     def top(x: np.ndarray) -> Any:
+        # Backwards twice: the largest come first, and of equal ones those with the lower index.
         order = last - np.argsort(_total(x)[backwards], axis, kind="stable")[backwards][first]
         return [np.take_along_axis(x, order, axis), order.astype(dtype)]
 
