@@ -132,6 +132,7 @@ def histogram(
     else:
         amount = weight.reshape(-1)
     counts = jnp.zeros((bins,), kind).at[place].add(jnp.where(inside, amount, 0))
+    # Without elements the density would divide by zero.
     if density and input.size:
         counts = (
             counts.astype(jnp.float32)

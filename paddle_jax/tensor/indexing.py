@@ -303,6 +303,7 @@ class _Quick:
         if item is None:
             self.axes.append(NEW)
             return True
+        # Too many items: `parse` raises the error.
         if self.axis >= len(self.shape):
             return False
         length = self.shape[self.axis]

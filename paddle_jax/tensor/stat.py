@@ -333,6 +333,7 @@ def median(
     if mode == "avg" and str(numpy_dtype(x)) != "float64":
         x = x.astype("float32")
     value, index = _median_of(x, axes, keepdim, mode, False)
+    # Only this form gives positions as well, as in Paddle.
     if mode == "min" and axis is not None:
         return (value, index)
     return value

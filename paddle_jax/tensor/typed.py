@@ -18,6 +18,7 @@ def _make(name: str, dtype: str, args: Sequence[Any], device: str | None) -> Ten
         if device is None:
             return to_tensor(first)
         return to_tensor(first, place=device)
+    # An array with axes keeps its own dtype; a list gets the one of the type.
     if len(args) == 1 and hasattr(first, "__array__") and getattr(first, "ndim", 0):
         return to_tensor(first, place=device)
     if len(args) == 1 and isinstance(first, list | tuple):

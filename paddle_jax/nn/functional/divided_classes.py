@@ -45,6 +45,7 @@ def group_of_classes(op_name: str, group: Any) -> Any:
     if group is False:
         return None
     if group is None:
+        # Number 0 is the group of all processes, if there is one.
         group = Groups.known.get(0)
         if group is None or not group.is_member():
             return None

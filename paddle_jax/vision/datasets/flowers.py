@@ -92,6 +92,7 @@ class Flowers(Dataset):
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
         self.transform = transform
+        # The archive is unpacked once, into a folder beside it.
         if str(data_file).endswith(".tgz"):
             self.data_path = str(data_file).replace(".tgz", "/")
         else:

@@ -93,6 +93,7 @@ class AlexNet(nn.Layer):
         )
         self._conv5 = ConvPoolLayer(256, 256, 3, 1, 1, fifth, act="relu")
         if num_classes > 0:
+            # Of an image of 224 x 224 pixels 6 x 6 places are left.
             length = 256 * 6 * 6
             attrs = {key: uniform(1 / math.sqrt(length)) for key in ("weight_attr", "bias_attr")}
             self._drop1 = nn.Dropout(0.5, mode="downscale_in_infer")

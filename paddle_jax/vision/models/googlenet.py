@@ -155,6 +155,7 @@ class GoogLeNet(nn.Layer):
             # Two outputs from the middle help to train the lower layers.
             for number, channels in ((1, 512), (2, 528)):
                 setattr(self, f"_conv_o{number}", ConvLayer(channels, 128, 1))
+                # Of an image of 224 x 224 pixels 3 x 3 places with 128 channels are left here.
                 setattr(self, f"_fc_o{number}", nn.Linear(1152, 1024, weight_attr=xavier(2048, 1)))
                 setattr(self, f"_drop_o{number}", nn.Dropout(0.7, mode="downscale_in_infer"))
                 setattr(self, f"_out{number}", nn.Linear(1024, num_classes, weight_attr=xavier(1024, 1)))

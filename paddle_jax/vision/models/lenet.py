@@ -38,6 +38,7 @@ class LeNet(nn.Layer):
             nn.MaxPool2D(2, 2),
         )
         if num_classes > 0:
+            # Of an image of 28 x 28 pixels 5 x 5 places are left.
             self.fc: nn.Sequential = nn.Sequential(
                 nn.Linear(16 * 5 * 5, 120), nn.Linear(120, 84), nn.Linear(84, num_classes)
             )

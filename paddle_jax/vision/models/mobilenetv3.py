@@ -196,6 +196,7 @@ class InvertedResidual(nn.Layer):
             self.mid_se: SqueezeExcitation = SqueezeExcitation(
                 expanded_channels, _make_divisible(expanded_channels // 4), scale_activation=nn.Hardsigmoid
             )
+        # As in MobileNetV2 the narrow end has no activation.
         self.linear_conv: ConvNormActivation = ConvNormActivation(
             expanded_channels,
             out_channels,

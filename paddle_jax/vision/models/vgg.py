@@ -45,6 +45,7 @@ class VGG(nn.Layer):
         self.features = features
         self.num_classes = num_classes
         self.with_pool = with_pool
+        # The linear layers take 7 x 7 places, whatever the size of the image.
         if with_pool:
             self.avgpool: nn.AdaptiveAvgPool2D = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:

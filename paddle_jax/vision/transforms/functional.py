@@ -257,6 +257,7 @@ def _affine_arguments(angle: float, translate: Any, scale: Any, shear: Any) -> t
         shear = [shear, 0.0]
     else:
         shear = list(shear)
+    # One number in a list means both directions, a bare one only the first.
     if len(shear) == 1:
         shear = shear * 2
     if len(shear) != 2:
