@@ -77,6 +77,7 @@ def evaluate(node: ex.Node, leaf: Leaf) -> Number:
     if node[0] == "lin":
         return _sum(node[1], [(evaluate(atom, leaf), factor) for atom, factor in node[2]])
     parts = [evaluate(part, leaf) for part in node[1:]]
+    # Exact parts may give a number that serves as a length; the program computes all others.
     rule = _EXACT.get(node[0])
     if rule is not None and all(map(is_exact, parts)):
         found = rule(*parts)

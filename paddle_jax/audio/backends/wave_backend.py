@@ -77,6 +77,7 @@ def load(
             raise ValueError(
                 f"audio.load: filepath: it has {width * 8} bits per sample; 8, 16 or 32 are supported"
             )
+        # float64 holds every number of 32 bits.
         samples = np.frombuffer(file.readframes(count), _TYPES[width]).reshape(-1, channels).astype("float64")
     if width == 1:
         # Bytes have no sign in WAV files; 128 is silence.

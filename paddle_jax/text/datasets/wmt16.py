@@ -104,6 +104,7 @@ class WMT16(Pairs):
             counted((pair[i] for pair in lines), size)
             for i, size in enumerate((src_dict_size, trg_dict_size))
         )
+        # The text for training has been read for the dictionaries already.
         self._read(lines if self.mode == "train" else pairs_in(self.data_file, f"wmt16/{self.mode}", lang))
 
     def get_dict(self, lang: str, reverse: bool = False) -> dict[Any, Any]:

@@ -43,6 +43,7 @@ def _function(library: Any, operator: Any) -> Any:
     grad = library.operators.get(operator.name + "_grad")
 
     def body(operands: Any, layout: Any, attributes: Any) -> Any:
+        # JAX would ask for the derivative otherwise.
         if not grad:
             operands = [jax.lax.stop_gradient(operand) for operand in operands]
         found = _differentiable(library, operator, layout, attributes)(*operands)

@@ -165,6 +165,7 @@ def setup(**attr: Any) -> Any:
             "give a name and one CppExtension"
         )
     modules[0].name = attr["name"]
+    # Without a compiler the error comes here, not from the midst of setuptools.
     compiler()
     commands = {"build_ext": BuildExtension, **attr.get("cmdclass", {})}
     return setuptools.setup(

@@ -45,8 +45,10 @@ class Library:
 
     def __init__(self, path: Any) -> None:
         self._open = ctypes.PyDLL(str(path))
+        # Without a type ctypes takes results for ints.
         for name in ("describe", "shapes", "types"):
             getattr(self._open, f"paddle_jax_{name}").restype = ctypes.c_char_p
+        # JAX keeps a name for the whole process, so each library gets one of its own.
         self.target: str = f"paddle_jax_extension_{uuid.uuid4().hex}"
         jax.ffi.register_ffi_target(
             self.target, jax.ffi.pycapsule(self._open.paddle_jax_call), platform="cpu"
@@ -162,5 +164,6 @@ def _one(owner: Any, name: Any, kind: Any, value: Any) -> str:
         # The length comes first, since a text may have spaces.
         return f"{len(value.encode())} {value}"
     if wanted is float:
+        # `repr` writes every digit.
         return repr(float(value))
     return str(int(value))
