@@ -238,6 +238,7 @@ class AttributeLifting:
                 self.calls.clear()
             self.calls[key] = numbers
             return None
+        # With the same numbers again the kernel that has them as constants stays.
         if known == numbers:
             return None
         lifted_kernel = self.calls[key] = LiftedKernel(self.op, layout, attrs, lifted)

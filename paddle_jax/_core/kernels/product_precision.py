@@ -153,6 +153,7 @@ def start() -> None:
         name if in_products is None else _allowed(in_products),
         name if in_convolutions is None else _allowed(in_convolutions),
     )
+    # The process starts with the highest precision.
     if precision != _HIGHEST:
         _set_for_process(precision)
         flags.store(_FLAG, name)

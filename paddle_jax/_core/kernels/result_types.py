@@ -99,6 +99,7 @@ def _binary(params: dict[Any, Any], x: ShapedArray, y: ShapedArray) -> ShapedArr
     shape = _broadcast_shape(x, y)
     if shape is None:
         return None
+    # An operand's own type spares the making of one.
     if shape == x.shape:
         return x
     if shape == y.shape:
@@ -178,6 +179,7 @@ def _broadcast_in_dim(params: dict[Any, Any], x: ShapedArray, *more: ShapedArray
         return None
     last = -1
     for n, axis in zip(x.shape, axes, strict=True):
+        # Axes out of order are an error, which JAX reports.
         if not last < axis < len(shape) or n not in (1, shape[axis]):
             return None
         last = axis
@@ -211,6 +213,7 @@ def _dot_general(params: dict[Any, Any], x: ShapedArray, y: ShapedArray) -> Shap
         return None
     paired_x = (*contracted_x, *batch_x)
     paired_y = (*contracted_y, *batch_y)
+    # An axis that is named twice is an error, which JAX reports.
     if len(set(paired_x)) != len(paired_x) or len(set(paired_y)) != len(paired_y):
         return None
     for i, j in zip(paired_x, paired_y, strict=True):

@@ -74,6 +74,7 @@ class LayerNorm(Layer):
             self._normalized_shape = list(normalized_shape)
         self._epsilon = epsilon
         self._device = device
+        # An attr of False makes no parameter.
         if elementwise_affine:
             self._weight_attr = weight_attr
         else:
