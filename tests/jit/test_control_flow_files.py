@@ -62,28 +62,6 @@ def test_inference_of_a_branch(oracle, tmp_path):
         )
 
 
-def test_static_recording_of_a_compiled_function():
-    """A to_static function called while a static Program is built: its branches and loops become
-    parts of the Program."""
-    program = PROGRAMS["models.early_return_in_forward_and_a_method"]
-    ours, given = built(program, paddle_jax), program.arrays()
-    compiled = paddle_jax.jit.to_static(ours)
-    want = [arrays(ours.forward.dygraph_function(paddle_jax.to_tensor(x))) for (x,) in given]
-    paddle_jax.enable_static()
-    try:
-        main = paddle_jax.static.Program()
-        with paddle_jax.static.program_guard(main):
-            x = paddle_jax.static.data("x", [None, 3])
-            y = compiled(x)
-        exe = paddle_jax.static.Executor()
-        with paddle_jax.static.scope_guard(paddle_jax.static.Scope()):
-            got = [exe.run(main, feed={"x": x}, fetch_list=[y]) for (x,) in given]
-    finally:
-        paddle_jax.disable_static()
-    for one, other in zip(got, want, strict=True):
-        same(one, other)
-
-
 def two_results(P):
     class Net(P.nn.Layer):
         def __init__(self):
@@ -145,7 +123,7 @@ def test_infinite_constants(oracle, tmp_path):
     same(arrays(load(str(tmp_path / "m"))(paddle_jax.to_tensor(x))), [want])
 
 
-def test_static_recording_of_loops_over_unknown_lengths():
+def test_loops_over_unknown_lengths_in_a_concrete_program():
     def over_rows(x):
         s = paddle_jax.zeros([3])
         for row in x:
@@ -159,18 +137,16 @@ def test_static_recording_of_loops_over_unknown_lengths():
             s = s + x[i]
         return s
 
-    paddle_jax.enable_static()
-    try:
-        with paddle_jax.static.program_guard(paddle_jax.static.Program()):
-            x = paddle_jax.static.data("x", [None, 3])
-            y = paddle_jax.jit.to_static(over_rows)(x)
-            for rows in (2, 3):
-                value = np.array([[1, 2, 3], [-4, 1, 1], [1, 1, 1]], "f4")[:rows]
-                same(
-                    paddle_jax.static.Executor().run(feed={"x": value}, fetch_list=[y]),
-                    [value[value.sum(1) > 0].sum(0)],
-                )
-            with pytest.raises(RuntimeError, match=r"range\(paddle.shape\(x\)\[0\]\)"):
-                paddle_jax.jit.to_static(over_numbers)(x)
-    finally:
-        paddle_jax.disable_static()
+    def program_of(function):
+        spec = paddle_jax.static.InputSpec([None, 3], "float32", "x")
+        return paddle_jax.jit.to_static(function, input_spec=[spec]).concrete_program
+
+    concrete = program_of(over_rows)
+    for rows in (2, 3):
+        value = np.array([[1, 2, 3], [-4, 1, 1], [1, 1, 1]], "f4")[:rows]
+        found = paddle_jax.static.Executor().run(
+            concrete.main_program, feed={"x": value}, fetch_list=concrete.outputs
+        )
+        same(found, [value[value.sum(1) > 0].sum(0)])
+    with pytest.raises(RuntimeError, match=r"range\(paddle.shape\(x\)\[0\]\)"):
+        program_of(over_numbers)
