@@ -113,6 +113,7 @@ class Engine:
         for metric in metrics:
             _need("metrics", metric, Metric)
         self._mesh = mesh_for(model)
+        # The model is on the mesh before programs are compiled for it.
         onto(model, optimizer, self._mesh)
         self._metrics = metrics
         self._mode = None
@@ -188,6 +189,7 @@ class Engine:
             mode="train",
         )
         self.history = History()
+        # Callbacks may set it.
         self.stop_training = False
         chosen.on_begin("train")
         for epoch in range(epochs):
@@ -204,6 +206,7 @@ class Engine:
                     callbacks,
                     verbose,
                 )
+                # Beside the numbers of training, which have the same names.
                 logs |= {f"val_{name}": value for name, value in found.items()}
                 # `evaluate` has chosen another mode.
                 self.to_mode("train")
@@ -307,6 +310,7 @@ class Engine:
         losses = []
         outputs = []
         logs = {}
+        # Metrics add up; each pass begins at nothing.
         for metric in self._metrics:
             metric.reset()
         for step, batch in enumerate(batches):
@@ -370,6 +374,7 @@ class Engine:
         self._seen_specs = [_any_batch(field) for field in fields[:inputs]]
         if self._mode == "predict":
             return {"outputs": self.dist_model(*fields[:inputs])}
+        # What is left of a batch are labels.
         self.dist_model.labels = len(fields) - inputs
         # Outputs leave the program only where a metric reads them.
         loss, outputs = (
@@ -562,6 +567,7 @@ class _Steps(DistModel):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        # Apart from the plain steps, which give no outputs.
         self._step_outputs = self._compiled(self._train_step_outputs)
         self._test_outputs = self._compiled(self._measured)
 

@@ -160,6 +160,7 @@ class ProcessMesh:
         if dim_name not in self._names:
             raise CheckError(f"get_mesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
         at = self._names.index(dim_name)
+        # The dimension in front, so that an index takes a part of it.
         mesh = np.moveaxis(self._mesh, at, 0)
         rest = [name for name in self._names if name != dim_name]
         if index is None:
@@ -302,6 +303,7 @@ def _jax_mesh(shape: Sequence[int], ids: Sequence[int], names: Sequence[str]) ->
 
 def mesh_of(jax_mesh: Any) -> ProcessMesh:
     """The ProcessMesh of a `jax.sharding.Mesh`."""
+    # By its place: numbers of ProcessMesh count all devices of JAX in order.
     place = {device: i for i, device in enumerate(jax.devices())}
     ids = np.vectorize(place.__getitem__, otypes=[np.int64])(jax_mesh.devices)
     return ProcessMesh(ids, list(map(str, jax_mesh.axis_names)))
@@ -361,6 +363,7 @@ def merge_process_meshes(process_meshes: Any) -> ProcessMesh | None:
     Returns:
         ProcessMesh, or None if there is none among them.
     """
+    # A device may be in several of the meshes.
     ids = sorted({i for mesh in process_meshes if mesh is not None for i in mesh.process_ids})
     if ids:
         return ProcessMesh(ids)

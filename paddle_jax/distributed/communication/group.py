@@ -177,6 +177,7 @@ def _warn_cur_rank_not_in_group(group: Any) -> bool:
     """
     if group is None or group.is_member():
         return False
+    # Before init_parallel_env no number is known; 0 is that of a single process.
     rank = Groups.known[0].rank if 0 in Groups.known else 0
     warnings.warn(f"Current global rank {rank} is not in group {group.name}", stacklevel=2)
     return True

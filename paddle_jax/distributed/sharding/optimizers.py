@@ -36,6 +36,7 @@ def owners(params: Any, count: Any) -> dict[Any, Any]:
     has the least so far."""
     found = {}
     loads = [0] * count
+    # Large ones first: small ones fill up the differences that are left.
     for param in sorted(params, key=lambda param: -int(np.prod(param.shape))):
         place = int(np.argmin(loads))
         found[id(param)] = place
@@ -52,6 +53,7 @@ def _squares(grads: Any) -> Any:
 
 @jax.jit
 def _scaled(grads: Any, total: Any, norm: Any) -> Any:
+    # Taken from the total of all processes, each computes the same factor.
     scale = global_scale(total, norm)
     return [g * scale.astype(g.dtype) for g in grads]
 
@@ -72,6 +74,7 @@ class Round:
         name = type(self).__name__
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{name}: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
+        # Groups of parameters may have settings of their own.
         clips = [optimizer._grad_clip, *(group.settings.get("grad_clip") for group in optimizer._groups)]
         if any(clip is not None for clip in clips[1:]):
             raise ValueError(
@@ -106,6 +109,7 @@ class Round:
     def step(self) -> None:
         """Updates the parameters. All processes must call it."""
         if self._norm is not None:
+            # Parameters without need_clip keep their gradients, and do not count.
             params = [p for p in self._with_gradients() if getattr(p, "need_clip", True)]
             grads = [p._grad._value for p in params]
             total = self._total(params, grads)
@@ -123,6 +127,7 @@ class Round:
         self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Tensor, Any]]]:
         """The step after `loss.backward()`; see `Optimizer.minimize`."""
+        # Before the step: it may forget the gradients.
         pairs = [(p, p._grad) for p in self._with_gradients()]
         self.step()
         return [], pairs
@@ -149,6 +154,7 @@ class Round:
 def summed(total: Any, *groups: Any) -> Any:
     """A number added up over the processes of groups."""
     for group in groups:
+        # Processes outside the group have nothing to add.
         if group.is_member():
             total = group.process_group.all_reduce(total, collectives.SUM, "norm of gradients: all_reduce")
     return total
@@ -220,6 +226,7 @@ class Owned:
                         flat, collectives.AVG, "gradients: reduce"
                     ),
                 )
+            # Only the process that updates a parameter needs the mean.
             if place != self.group.rank:
                 for p in chosen:
                     p._grad = None
@@ -236,6 +243,7 @@ class OwnedRound(Round):
 
     def __init__(self, optimizer: Optimizer, group: Any) -> None:
         super().__init__(optimizer)
+        # A process outside the group updates all parameters itself.
         if group.is_member():
             self._parts = Owned(self._parameter_list, group)
         else:
@@ -289,6 +297,7 @@ class Pieces:
         if not self.whole:
             yield
             return
+        # Held on to, as no other process can be asked for them.
         values = [p._value for p in self.params]
         self.release()
         try:
@@ -304,6 +313,7 @@ class Pieces:
             self.whole: bool = True
             for bucket in in_buckets(self.params, BUCKET):
                 mine = np.concatenate([to_numpy(p._value) for p in bucket])
+                # One message for many parameters costs less than one for each.
                 rows = self.group.process_group.all_gather(mine, "parameters: all_gather")
                 self._cut(bucket, np.asarray(rows), lambda p, part: p._fill(put(self.joined(p, part))))
 
@@ -366,6 +376,7 @@ class GroupShardedOptimizer(Round):
         if isinstance(self._parts, Owned):
             self._parts.update(self._inner)
         else:
+            # Parameters may still be whole from the forward pass.
             self._parts.release()
             self._inner.step()
 
@@ -393,6 +404,7 @@ class GroupShardedOptimizer(Round):
             dict of NumPy arrays, and what `state_dict` has besides.
         """
         named = {}
+        # Of which parameter a state is: its pieces are joined by that.
         for slot, param, _ in self._inner._entries():
             named[
                 "master" if slot == "master" else self._inner._state_name(param, slot),
@@ -411,6 +423,7 @@ class GroupShardedOptimizer(Round):
         by_name = {p.name: p for p in self._parameter_list}
         found = {}
         masters = {}
+        # Each state once, in the order of the processes.
         for key, is_master in dict.fromkeys(key for each in everyone for key in each):
             values = [each[key, is_master] for each in everyone if (key, is_master) in each]
             (masters if is_master else found)[key] = self._put_together(
@@ -444,6 +457,7 @@ class GroupShardedOptimizer(Round):
                 kept["master_weights"] = {
                     name: value for name, value in state_dict["master_weights"].items() if name in own
                 }
+            # Only the states of this process: those of the others would have no place.
             self._inner.set_state_dict(kept)
             return
         names = {

@@ -191,6 +191,7 @@ class InMemoryDataset(DatasetBase):
         Args:
             kwargs: those of `DatasetBase.init`; `data_feed_type` and `queue_num` are accepted.
         """
+        # The other settings are accepted and change nothing.
         super().init(**{name: value for name, value in kwargs.items() if name in _SETTINGS})
         self._refuse_unknown("init", kwargs, _MEMORY_SETTINGS)
 
@@ -233,6 +234,7 @@ class InMemoryDataset(DatasetBase):
             "pipe_command": self._set_pipe_command,
             "download_cmd": self._set_download_cmd,
         }
+        # Settings without a function here change nothing.
         for name, value in kwargs.items():
             if name in setters:
                 setters[name](value)
@@ -316,6 +318,7 @@ class InMemoryDataset(DatasetBase):
 
     def _deal_out(self, workers: int, index: int) -> None:
         """Gives each example to a worker by chance."""
+        # Each worker draws for its own examples.
         owners = generator().integers(0, workers, len(self._memory))
         kept = [example for example, owner in zip(self._memory, owners, strict=True) if owner == index]
         sent = [
@@ -351,6 +354,7 @@ class InMemoryDataset(DatasetBase):
             if name not in names:
                 raise ValueError(f"slots_shuffle: slots: got {name!r}; there are {', '.join(names)}")
             place = names.index(name)
+            # The other slots stay where they are.
             order = generator().permutation(len(self._memory))
             values = [self._memory[i][place] for i in order]
             for example, value in zip(self._memory, values, strict=True):

@@ -66,6 +66,7 @@ class _Batched(MetaParallelBase):
         self._delay_scale_loss = strategy.hybrid_configs["pp_configs"].delay_scale_loss
         self._grid = Current.grid
         if self._grid is not None:
+            # What is on no mesh yet gets copies on all devices.
             self._grid.replicate([*layers.parameters(), *layers.buffers()])
         self.total_loss = None
         self.loss_fn_idx: int = 0
@@ -205,6 +206,7 @@ class _Batched(MetaParallelBase):
 
     def _note(self, losses: Sequence[Tensor]) -> Tensor:
         """Keeps the losses of a micro-batch; gives the one that is made small."""
+        # Without its graph, which would hold the activations.
         for noted, loss in zip(self.total_loss, losses, strict=True):
             noted.append(loss.detach())
         return losses[self.loss_fn_idx]
@@ -234,6 +236,7 @@ class _Batched(MetaParallelBase):
         if self._delay_scale_loss:
             for parameter in self._layers.parameters():
                 if parameter.grad is not None:
+                    # The losses were not divided; see `_losses`.
                     parameter.grad = parameter.grad / self.accumulate_steps
         if self.scaler is None:
             self.optimizer.step()
@@ -381,6 +384,7 @@ class PipelineParallel(_Batched):
         }
         self.callbacks.on_location(PipelineParallelMicroStepLocations.BACKWARD_BEGIN, **known)
         yield
+        # After the backward step the inputs have their gradients.
         of_input = tuple(tensor.grad for tensor in wanting_gradients(held.input))
         self.callbacks.on_location(
             PipelineParallelMicroStepLocations.BACKWARD_END,
@@ -405,6 +409,7 @@ class PipelineParallel(_Batched):
         Raises:
             ValueError: two stages differ; their messages would be taken for others.
         """
+        # Once, as it costs messages between all stages.
         if self._agreed:
             return
         own = {
@@ -459,6 +464,7 @@ class PipelineParallel(_Batched):
         self._messages.finish()
         return losses
 
+    # `help` shows the text of the base.
     forward_backward_pipeline.__doc__ = _Batched.forward_backward_pipeline.__doc__
 
     @no_grad()
@@ -479,10 +485,12 @@ class PipelineParallel(_Batched):
         self._begin()
         batches = self._batches(data)
         outputs = []
+        # No backward steps: micro-batches follow each other.
         for step in schedules.forward_only(self._sizes(), self.stage_id):
             output = self._forward(step, self._input(step, batches))
             if self._is_last(step.chunk) and compute_loss:
                 self._loss(output, batches.labels(step.micro_batch))
+            # Outputs of earlier chunks are only passed on.
             elif step.chunk == self.num_model_chunks - 1:
                 outputs.append(output)
         result = self._share_losses(False) if compute_loss else outputs
@@ -524,12 +532,14 @@ class PipelineParallel(_Batched):
     def _forward_step(self, step: Any, batches: Any) -> None:
         value = self._input(step, batches)
         output = self._forward(step, value)
+        # The backward pass of the last stage begins at the loss.
         if self._is_last(step.chunk):
             output = self._loss(output, batches.labels(step.micro_batch))
         self._held[step.chunk, step.micro_batch] = Held(value, output)
 
     def _backward_step(self, step: Any) -> None:
         """Takes the gradients of what a chunk gave, and sends back those of what it got."""
+        # Taken out, so that its memory is free after the step.
         held = self._held.pop((step.chunk, step.micro_batch))
         after = self._messages.neighbour(step.chunk, 1)
         received = None
@@ -539,6 +549,7 @@ class PipelineParallel(_Batched):
             self._backward_of(held, received)
         before = self._messages.neighbour(step.chunk, -1)
         if before is not None:
+            # The stage before waits for one gradient for each Tensor that wants one.
             gradients = tuple(tensor.grad for tensor in wanting_gradients(held.input))
             self._messages.send(GRADIENT, *before, gradients)
 
@@ -642,5 +653,6 @@ def backward_from(output: Any, gradients: Any) -> None:
         for tensor, gradient in zip(wanting_gradients(output), gradients, strict=True)
         if gradient is not None
     ]
+    # Nothing wants a gradient where the next stage used nothing.
     if pairs:
         backward([tensor for tensor, _ in pairs], [gradient for _, gradient in pairs])

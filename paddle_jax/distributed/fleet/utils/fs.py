@@ -128,6 +128,7 @@ class LocalFS(FS):
         """
         if not self.is_exist(fs_path):
             return [], []
+        # Once, so that both lists come from one state of the folder.
         entries = list(Path(fs_path).iterdir())
         folders = [entry.name for entry in entries if entry.is_dir()]
         files = [entry.name for entry in entries if not entry.is_dir()]
@@ -222,6 +223,7 @@ class LocalFS(FS):
         """
         if not self.is_exist(src_path):
             raise FSFileNotExistsError(f"LocalFS.mv: src_path: {src_path} does not exist")
+        # The file that is replaced goes first: a folder could not be replaced.
         if overwrite and self.is_exist(dst_path):
             self.delete(dst_path)
         if self.is_exist(dst_path):
@@ -270,6 +272,7 @@ class HDFSClient(FS):
         sleep_inter: int = 1000,
     ) -> None:
         settings = [f"-D{name}={value}" for name, value in (configs or {}).items()]
+        # Hadoop takes settings before the command.
         self.pre_commands: list[str] = [f"{hadoop_home}/bin/hadoop", "fs", *settings]
         self._time_out = time_out
         self._sleep_inter = sleep_inter
@@ -334,6 +337,7 @@ class HDFSClient(FS):
         Args:
             fs_path: str.
         """
+        # What exists is a file or a folder.
         return self.is_exist(fs_path) and not self.is_dir(fs_path)
 
     def _entries(self, *paths: str) -> list[list[str]]:
@@ -427,6 +431,7 @@ class HDFSClient(FS):
         if test_exists and not self.is_exist(fs_src_path):
             raise FSFileNotExistsError(f"HDFSClient.mv: fs_src_path: {fs_src_path} does not exist")
         if overwrite:
+            # Hadoop would move into a folder of that name.
             self.delete(fs_dst_path)
         elif test_exists and self.is_exist(fs_dst_path):
             raise FSFileExistsError(
@@ -453,6 +458,7 @@ class HDFSClient(FS):
             self.delete(fs_path)
             # It must be a folder again, since files are put into it.
             self.mkdirs(fs_path)
+        # What is in the folder, not the folder itself; see `upload_dir`.
         chosen = sorted(map(str, local.iterdir())) if local.is_dir() else [str(local)]
         self._run_all([("-put", name, fs_path) for name in chosen], multi_processes)
 
@@ -479,6 +485,7 @@ class HDFSClient(FS):
     def _run_all(self, commands: Sequence[tuple[str, ...]], count: int) -> None:
         """Runs commands, some at once; the first failure is raised."""
         with ThreadPoolExecutor(max(count, 1)) as pool:
+            # A list, so that failures are raised.
             list(pool.map(lambda words: self._run(*words), commands))
 
     def upload_dir(self, local_dir: str, dest_dir: str, overwrite: bool = False) -> None:

@@ -154,6 +154,7 @@ class _Divided:
         own = list(size)
         if self.is_exchanging:
             own[self.axis] //= self.part_count
+        # The layer only makes the weight and the bias.
         made = Linear(own[0], own[1], weight_attr=weight_attr, bias_attr=bias_attr, name=name)
         self._cut(made.weight, self.axis)
         # Each part of the columns has its part of the bias. With rows the bias is added to the sum.
@@ -210,6 +211,7 @@ def _exchange_in(program: Any, part_count: int) -> None:
             f"processes, {count}"
         )
     grid = process_grid(part_count)
+    # The operations of a program name one axis of parts.
     if program.process_grid not in (None, grid):
         raise CheckError(
             f"paddle.distributed.split: num_partitions: got {part_count}; the program has weights in "
@@ -233,6 +235,7 @@ def _over_devices(value: Any, part_count: int, axis: int) -> jax.Array:
     mesh = ProcessMesh(np.arange(part_count), [PARTS]).jax_mesh()
     spec = [None] * np.ndim(value)
     spec[axis] = PARTS
+    # From the host, so that a device gets its part alone.
     return jax.device_put(np.asarray(value), NamedSharding(mesh, P(*spec)))
 
 
@@ -247,6 +250,7 @@ def _pair(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) 
     """
     function = jax.custom_vjp(forward)
     function.defvjp(lambda x: (forward(x), None), lambda _, cotangent: (backward(cotangent),))
+    # An exchange works only inside a program over the axis of parts.
     return Kernel(name, function, jit=False)
 
 

@@ -46,6 +46,7 @@ class PipelineLayerChunk(Layer):
     def append(self, sublayer: Any) -> None:
         """Adds a Layer or a function; a Layer is named by its place in the chunk."""
         if isinstance(sublayer, Layer):
+            # Functions count too, so that the name is the place in the chunk.
             self.add_sublayer(str(len(self.run_function)), sublayer)
         self.run_function.append(sublayer)
 
@@ -145,6 +146,7 @@ class PipelineLayer(Layer):
         self._grid = Current.grid if self._num_stages > 1 else None
         self._total_stages_with_virtual_stages = self._num_stages * self._num_virtual_pipeline_stages
         self.global_rank: int = get_rank()
+        # The place of this process along the axis of the stages.
         self._stage_id = self._topo.get_coord(self.global_rank).pipe
         self._layers_desc = list(layers)
         self._num_layers = len(self._layers_desc)
@@ -167,6 +169,7 @@ class PipelineLayer(Layer):
         self._borrowed = {}
         self._model_chunks = []
         self._make_layers()
+        # Where one process has all stages, a shared Layer exists once.
         self.shared_comm = {}
         if self._grid is None:
             self.shared_comm: dict[str, SharedWeights] = shared_weights(
@@ -242,6 +245,7 @@ class PipelineLayer(Layer):
         key = described.layer_name
         is_first = key not in self.shared_layers
         if is_first:
+            # The first place makes the Layer, later ones use it.
             self.shared_layers[key] = described.build_layer()
         layer = self.shared_layers[key]
         function = layer
@@ -268,6 +272,7 @@ class PipelineLayer(Layer):
         if chunk_id is not None:
             # Called for its checks of chunk_id.
             self._functions(chunk_id)
+            # A chunk is one part of every stage.
             parts = parts[chunk_id * self._num_stages : (chunk_id + 1) * self._num_stages]
         for part in parts:
             input = self.run_part(part, self._grid.batch(input, part % self._num_stages))
@@ -285,6 +290,7 @@ class PipelineLayer(Layer):
         else:
             begin, end = self.segment_parts[part : part + 2]
             functions = self.run_function[begin:end]
+        # Attention may be cut over devices, which depend on the stage.
         with self._grid.attention(part % self._num_stages):
             return self._run(functions, input)
 
@@ -383,6 +389,7 @@ class PipelineLayer(Layer):
                     f"set_state_dir: path: {file} is missing; write the folder with save_state_dict"
                 )
             layer.set_state_dict(load(str(file)))
+        # Stages may have read other copies of a shared Layer.
         self._synchronize_shared_weights()
 
     def _with_state(self) -> list[Any]:
@@ -397,6 +404,7 @@ class PipelineLayer(Layer):
                 virtual = f"-virtual_pp_stage_{chunk:02d}"
             else:
                 virtual = ""
+            # Layers are numbered over the whole model.
             for index, layer in enumerate(functions, begin):
                 if isinstance(layer, Layer) and layer.state_dict():
                     name = f"layer_{index:02d}{virtual}-tensor_{self._model_rank():02d}-model_states.pdparams"
