@@ -91,6 +91,7 @@ class QuantConfig:
             AttributeError: not a layer.
         """
         for one in layer if isinstance(layer, list) else [layer]:
+            # By name, so that the settings hold for copies of the layer.
             self.add_name_config(one.full_name(), activation, weight)
 
     def add_name_config(self, layer_name: Any, activation: Any = None, weight: Any = None) -> None:

@@ -56,6 +56,7 @@ class QuanterFactory(ClassWithArguments):
         return self.partial_class(layer)
 
 
+# Paddle has two names for one thing.
 ObserverFactory = QuanterFactory
 
 

@@ -32,6 +32,7 @@ class Quantization(metaclass=abc.ABCMeta):
     def _prepared(self, model: Layer, inplace: bool) -> Layer:
         if not inplace:
             model = copy.deepcopy(model)
+        # After the copy, as settings are kept for its layers.
         self._config._specify(model)
         self._convert_to_quant_layers(model, self._config)
         self._insert_activation_observers(model, self._config)
@@ -64,6 +65,7 @@ class Quantization(metaclass=abc.ABCMeta):
         replaced = {}
         for name, child in model.named_children():
             if isinstance(child, ConvertibleQuantedLayer):
+                # A second time would round what is rounded.
                 if not child.converted:
                     child._convert(remain_weight=remain_weight)
             elif isinstance(child, BaseQuanter):

@@ -122,6 +122,7 @@ class ImperativePTQ:
         for layer in model.sublayers():
             leaf = isinstance(layer, _WATCHED) and not layer.sublayers()
             if leaf and not getattr(layer, "skip_quant", False):
+                # Each layer has numbers of its own.
                 layer._quant_config = config = copy.deepcopy(self._quant_config)
                 # Only layers that round need the scale of their input.
                 config.enable_in_act_quantizer = isinstance(layer, tuple(_ROUNDED))
@@ -152,6 +153,7 @@ class ImperativePTQ:
             config = getattr(layer, "_quant_config", None)
             if config is None:
                 continue
+            # The hook would go on to measure.
             config.quant_hook_handle.remove()
             config.out_act_quantizer.cal_thresholds()
             if config.enable_in_act_quantizer:

@@ -35,6 +35,7 @@ class BaseQuantizer:
     def sample_data(self, layer: Layer, tensors: Sequence[Tensor]) -> None:
         """Looks at a tuple of Tensors, the inputs, outputs or weights of a layer."""
         new = [self._largest(layer, _magnitudes(tensor)) for tensor in tensors]
+        # At first there is nothing to compare with.
         old = self.abs_max_vals or new
         self.abs_max_vals = [np.maximum(a, b).tolist() for a, b in zip(old, new, strict=True)]
 

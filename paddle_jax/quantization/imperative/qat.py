@@ -190,10 +190,12 @@ class ImperativeQuantAware:
     def _output(self, name: str, layer: Layer) -> FakeQuantMAOutputScaleLayer | MAOutputScaleLayer | None:
         rounds = isinstance(layer, tuple(new for _, new in _INPUTS.values()))
         leaf = not layer.sublayers() and not isinstance(layer, _ROUNDING)
+        # Files of ONNX have output scales of layers that round only.
         if self._onnx_format:
             wanted = rounds
         else:
             wanted = rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer)
+        # A layer for preprocessing is inside another one, which is measured as a whole.
         if "_act_preprocess" in name or not wanted:
             return None
         if isinstance(layer, _ROUNDED):

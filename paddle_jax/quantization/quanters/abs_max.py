@@ -66,6 +66,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
         super().__init__()
         self._moving_rate = moving_rate
         self._bit_length = bit_length
+        # Paddle begins with these values.
         for attribute, value in (("scale", 0.001), ("state", 1.0), ("accum", 1.0)):
             attr = ParamAttr(
                 name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"),
@@ -88,6 +89,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
                 strict=True,
             ):
                 assign_from(parameter, value)
+        # Detached: no gradient goes into the scale.
         return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
 
     def bit_length(self) -> int:
