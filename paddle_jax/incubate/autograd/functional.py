@@ -105,6 +105,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Sequence[Tensor] | None = None) ->
 
 def _flat(tensors: Sequence[Tensor], batched: bool) -> Tensor:
     """Tensors as one of shape [n], or [batch, n]."""
+    # The axis of samples stays.
     keep = [tensors[0].shape[0]] if batched else []
     flat = [reshape(t, [*keep, -1]) for t in tensors]
     if len(flat) == 1:
@@ -164,6 +165,7 @@ class Hessian(LazyRows):
                 f"Hessian: the function gives shapes {got}; it must give one number, "
                 "or one per sample when is_batched"
             )
+        # The Hessian is the Jacobian of the gradients, whose graph is kept.
         super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
 
     @property
