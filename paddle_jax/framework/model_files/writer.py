@@ -147,8 +147,8 @@ class _BlockWriter:
         """Whether gradients of parameters and inputs flow into an operand."""
         if symbol in self.values:
             return self.values[symbol].number in self.w.flowing
-        # A parameter that is written on first use.
-        constant = self.recording.tensors[symbol]
+        # A parameter that is written on first use. The numbers of draws are no constants.
+        constant = self.recording.tensors.get(symbol)
         return isinstance(constant, Tensor) and constant.persistable and not constant.stop_gradient
 
     def _flag(self, value: Value) -> Any:
