@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -145,14 +144,20 @@ def heaviside(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
 @known_as(pir="copysign", code="arithmetic:copysign")
 @op(
     "x y",
+    promote="mixed",
     inplace=True,
-    scalars=True,
+    scalars="like",
     cases=[
         *FLOATS,
         "f(3), -1.0",
         "i(3), i(3)",
         "i(3), -1.0",
         "i(3), -0.5",
+        "b(3), -1",
+        "i(3), const(-0.5, 'float32')",
+        "f(3), const(-0.5, 'float64')",
+        "b(3), const(-1, 'int64')",
+        "c(3), c(3)",
         "b(3), b(3)",
         "const([0.0, -0.0], 'float32'), f(2)",
     ],
@@ -165,20 +170,19 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
         y: Tensor broadcastable with x, or a number.
     Returns:
         Tensor of the broadcast shape.
+    Raises:
+        RuntimeError: an operand is complex.
     Example:
         >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
         [-1.0, 2.0]
     """
-    # A number of another kind does not change the dtype of x.
-    if y.ndim or x.dtype.kind == y.dtype.kind:
-        common = dtypes.promote_np(x.dtype, y.dtype)
-        x = x.astype(common)
-        y = y.astype(common)
+    if jnp.iscomplexobj(x):
+        raise RuntimeError(f"copysign: got {x.dtype}; it must be real, as complex numbers have no sign")
     if x.dtype == jnp.bool_:
         return x
     if not jnp.issubdtype(x.dtype, jnp.floating):
-        # A number becomes whole first, as in Paddle: -0.5 has no sign then.
-        return jnp.where(y.astype(x.dtype) < 0, -jnp.abs(x), jnp.abs(x))
+        # A number has become whole, as in Paddle: -0.5 has no sign then.
+        return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
     # A factor without a slope: the gradient of x is plus or minus one.
     flip = jax.lax.stop_gradient(jnp.where(sign_bit(x) == sign_bit(y), 1, -1).astype(x.dtype))
     # Paddle's gradient is 0 at 0.

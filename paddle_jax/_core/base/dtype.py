@@ -318,6 +318,13 @@ def stays_whole(value: Any, like: np.dtype) -> bool:
     return value.is_integer() or like.itemsize >= 4 and math.isfinite(value)
 
 
+def keeps_dtype(scalars: bool | str, value: Any, like: np.dtype) -> bool:
+    """Whether a number beside a Tensor of dtype `like` takes that dtype. scalars: as declared by `op`."""
+    if scalars == "like":
+        return not isinstance(value, complex | np.complexfloating)
+    return scalars == "whole" and stays_whole(value, like)
+
+
 # A union takes longer to build than to ask.
 _TRUTH_VALUES = (bool, np.bool_)
 NUMBER_TYPES = (bool, int, float, complex, np.number, np.bool_)

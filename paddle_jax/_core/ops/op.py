@@ -382,7 +382,7 @@ class Op:
         """The dtype of a number beside a Tensor of dtype `like`."""
         if self.scalars == "own":
             return dtypes.number_np(value)
-        if self.scalars == "whole" and dtypes.stays_whole(value, like):
+        if dtypes.keeps_dtype(self.scalars, value, like):
             return like
         return dtypes.scalar_np(value, like)
 
@@ -480,7 +480,7 @@ def op(
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
         same_dtype: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
         scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.5;
-            "own": a number has the dtype that `to_tensor` gives it; "one": NumPy arrays of one element, too).
+            "own": its dtype is that of `to_tensor`; "like": of the Tensor; "one": arrays of 1 element, too).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.

@@ -1245,6 +1245,8 @@ class Tensor:
             y: Tensor broadcastable with x, or a number.
         Returns:
             Tensor of the broadcast shape.
+        Raises:
+            RuntimeError: an operand is complex.
         Example:
             >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
             [-1.0, 2.0]
