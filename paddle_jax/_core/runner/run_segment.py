@@ -85,8 +85,8 @@ def run_single_op(segment: Segment) -> bool:
     """Interprets a segment of one operation; False if `run_segment` has to run it.
 
     Reading each result of a loop or of a notebook makes such segments. No garbage collection is held back
-    here: nothing is dropped before all results have their arrays, and what a finalizer records or computes
-    meanwhile is independent of it.
+    here: nothing is dropped before all results have their arrays. What a finalizer records meanwhile is
+    independent of it; a finalizer may also run the segment itself.
     """
     # Read first: a finalizer may run and close the segment meanwhile.
     ops = segment.ops
