@@ -104,12 +104,14 @@ class _Process:
         log: file with what its libraries print.
         requests, replies: the streams to it and from it.
         lock: held during a request.
+        timed_out: bool, whether a request took too long, so that it was killed.
     """
 
     def __init__(self, environment: dict[str, str], platform: str) -> None:
         # A file, since nobody reads while the compiler runs: a pipe could fill up.
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         self.lock = threading.Lock()
+        self.timed_out = False
         self.process = subprocess.Popen(
             [sys.executable, str(_SCRIPT), platform],
             stdin=subprocess.PIPE,
@@ -122,7 +124,7 @@ class _Process:
 
     def request(self, header: dict[str, Any], body: bytes, timeout: float | None) -> Any:
         """Sends a request; returns the reply, or None if the process has ended."""
-        timer = threading.Timer(timeout or 0.0, self.process.kill)
+        timer = threading.Timer(timeout or 0.0, self._kill_late)
         if timeout is not None:
             timer.start()
         try:
@@ -132,6 +134,11 @@ class _Process:
             return None
         finally:
             timer.cancel()
+
+    def _kill_late(self) -> None:
+        # Noted, since the system kills a process in the same way where memory is short.
+        self.timed_out = True
+        self.process.kill()
 
     def last_words(self) -> str:
         """The message of the check that ended it; without one, the end of what its libraries have printed."""
@@ -198,10 +205,8 @@ def compile_module(
         found = process.request(header, module, timeout)
         if found is None:
             words = process.last_words()
-            # -9: killed, which only the timer does here.
-            ended_by_timer = timeout is not None and process.process.wait() == -9
             process.stop()
-            if ended_by_timer:
+            if process.timed_out:
                 raise CompilerError(f"the compiler took more than {timeout:g} s", "timeout")
             raise CompilerError(f"the compiler has ended: {words}", "ended")
     reply, text = found

@@ -90,6 +90,22 @@ def test_missing_compiler(monkeypatch):
     assert aot.targets()["v5e"] == "TPU v5e: libtpu is missing"
 
 
+def test_a_compiler_that_takes_too_long_or_is_killed(monkeypatch):
+    host = target.parse("cpu")
+    with pytest.raises(compilers.CompilerError, match="took more than 0.001 s"):
+        compilers.compile_module(host, b"", 1, timeout=0.001)
+
+    def kill(stream, header, body):
+        for process in compilers._processes.values():
+            process.process.kill()
+            process.process.wait()
+
+    # As the system does where memory is short.
+    monkeypatch.setattr(compilers, "send", kill)
+    with pytest.raises(compilers.CompilerError, match="the compiler has ended"):
+        compilers.compile_module(host, b"", 1, timeout=100)
+
+
 def test_not_traceable():
     def step(x):
         return x + len(["a", "b"][int(x.sum())])
