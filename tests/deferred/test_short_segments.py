@@ -50,6 +50,31 @@ def test_other_numbers_and_dtypes():
             assert ((x + number) * number).sum().item() == (3 + 2 * number) * number
 
 
+def test_steps_of_a_small_network():
+    """Whose gradients have operands that nothing reads."""
+
+    def train(mode):
+        paddle.set_flags({"FLAGS_deferred": mode})
+        paddle.seed(0)
+        net = paddle.nn.Linear(4, 3)
+        momentum = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
+        losses = []
+        for step in range(6):
+            x = paddle.to_tensor(np.random.default_rng(step).random((2, 4), dtype=np.float32))
+            loss = (net(x) * 2).sum()
+            loss.backward()
+            momentum.step()
+            momentum.clear_grad()
+            losses.append(float(loss))
+        return [*losses, *net.weight.numpy().ravel()]
+
+    before = paddle.get_flags("FLAGS_deferred")
+    try:
+        np.testing.assert_allclose(train("sync"), train("off"), rtol=1e-5)
+    finally:
+        paddle.set_flags(before)
+
+
 @pytest.fixture
 def once_meanwhile(monkeypatch):
     """Calls a function once while a segment is computed, as a finalizer would."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools as ft
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,7 +19,6 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
-from paddle_jax._core.lazy.aval import Aval
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread, lazy_from_numpy, to_lazy
@@ -42,14 +40,13 @@ from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
-from paddle_jax._core.runner.short_segments import plan_of, results_of
+from paddle_jax._core.runner.short_segments import plan_of, results_of, unread_array
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
 _Plan = Iterable[tuple[int, Iterable[int]]]
 
 _ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
-_ZERO = bytes(16)  # one element of any dtype
 _NO_CONTEXT = contextlib.nullcontext()
 _MAX_ALONE = 8  # operations that are computed before the rest of their segment
 _MAX_SECONDS_ALONE = 1e-3  # that they may take
@@ -115,7 +112,7 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
     device = _device_of(segment)
     if not _may_run_part(segment) or settings.min_repeats or not may_interpret(device):
         return False
-    plan = plan_of(ops, leaves)
+    plan = plan_of(ops)
     if plan is None or not repair_tracing():
         return False
     if is_small_integer(value.aval) and not plan.needs_all(value.position):
@@ -384,19 +381,13 @@ def _operands(
             array = leaf.array
             # most leaves are results of the interpreter, which `read_leaf` need not convert
             if read_leaf is not materialize or type(array) is not np.ndarray:
-                array = _unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
+                array = unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
         elif position <= OP_MASK:
             array = env[position]
         else:
             array = select_result(env[position & OP_MASK], position)
         found.append(array)
     return found
-
-
-@ft.lru_cache(maxsize=256)
-def _unread_array(aval: Aval) -> np.ndarray:
-    """An array without memory for an operand whose values nothing reads."""
-    return np.ndarray(aval.shape, aval.dtype, _ZERO, 0, (0,) * aval.ndim)
 
 
 def _assign_arrays(env: Mapping[int, Any], results: Mapping[int, LazyArray]) -> None:

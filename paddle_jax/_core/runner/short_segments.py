@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,10 @@ from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, is_cheap, tier_state
 
 if TYPE_CHECKING:
+    from paddle_jax._core.lazy.aval import Aval
     from paddle_jax._core.lazy.lazy_array import LazyArray
 
+_ZERO = bytes(16)  # one element of any dtype
 _MAX_PLANS = 512
 _MAX_SEEN = 4096
 
@@ -30,7 +33,7 @@ class ShortPlan:
     """The operations of a segment, which all have plans, as functions of NumPy.
 
     Attributes:
-        steps: list of (function that runs the operation, function that gives its results their container,
+        steps: list of (function that runs the operation, the type of container of several results or None,
             positions of its operands).
         dependencies: list with a set of the indices of all operations that each operation depends on, itself
             included.
@@ -45,7 +48,7 @@ class ShortPlan:
             plan = tier_state(signature).plan
             if plan is None:
                 raise ValueError(f"{signature!r} has no plan")
-            self.steps.append((plan.quietly, signature.equations.structured, tuple(positions)))
+            self.steps.append((plan.quietly, signature.container, tuple(positions)))
             needed = {i}
             for position in positions:
                 if position >= 0:
@@ -59,21 +62,34 @@ class ShortPlan:
     def run(self, leaves: Sequence[LazyArray]) -> list[Any]:
         """The results of all operations. The caller has NumPy's warnings off."""
         env: list[Any] = []
-        for run, structured, positions in self.steps:
+        for run, container, positions in self.steps:
             operands = []
             for position in positions:
                 if position < 0:
                     array = leaves[-1 - position].array
                     # most leaves are arrays of NumPy already
                     if type(array) is not np.ndarray:
-                        array = to_numpy(materialize(leaves[-1 - position]))
+                        array = _array_of(leaves[-1 - position])
                 elif position <= OP_MASK:
                     array = env[position]
                 else:
                     array = select_result(env[position & OP_MASK], position)
                 operands.append(array)
-            env.append(structured(run(operands)))
+            results = run(operands)
+            env.append(results[0] if container is None else container(results))
         return env
+
+
+def _array_of(leaf: LazyArray) -> np.ndarray:
+    if is_unread(leaf):
+        return unread_array(leaf.aval)
+    return to_numpy(materialize(leaf))
+
+
+@ft.lru_cache(maxsize=256)
+def unread_array(aval: Aval) -> np.ndarray:
+    """An array without memory for an operand whose values nothing reads."""
+    return np.ndarray(aval.shape, aval.dtype, _ZERO, 0, (0,) * aval.ndim)
 
 
 class _Cache:
@@ -97,14 +113,10 @@ def clear() -> None:
 register_cache(clear)
 
 
-def plan_of(ops: Sequence[tuple[Any, ...]], leaves: Sequence[LazyArray]) -> ShortPlan | None:
-    """The plan of a segment; None if another way has to run it.
+def plan_of(ops: Sequence[tuple[Any, ...]]) -> ShortPlan | None:
+    """The plan of recorded operations; None if another way has to run them.
 
-    That is so for its first run, where it may pay to compile it, and where an operand has no values to read.
-
-    Args:
-        ops: the recorded operations.
-        leaves: the leaves of the segment.
+    That is so at their first run, and where it may pay to compile them.
     """
     if len(ops) > MOST_CHEAP_OPS:
         return None
@@ -113,8 +125,6 @@ def plan_of(ops: Sequence[tuple[Any, ...]], leaves: Sequence[LazyArray]) -> Shor
         plan = _Cache.plans[key]
     except KeyError:
         plan = _new_plan(key)
-    if plan is None or any(map(is_unread, leaves)):
-        return None
     return plan
 
 
