@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax.sparse.base import SparseTensor
+from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coordinates import coordinates, flat, joined
 from paddle_jax.sparse.pattern import like, need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values
@@ -47,11 +48,16 @@ def _together(name: str, x: SparseTensor, y: SparseTensor, sign: int) -> SparseT
     second = y.values() if sign > 0 else -y.values()
     # The usual case: both come from one Tensor, and values are added as they stand.
     if np.array_equal(places, others):
-        return with_values(x, x.values() + second)
+        total = x.values() + second
+        if isinstance(x, SparseCooTensor) and isinstance(y, SparseCooTensor):
+            # Filling of either is filling of the sum.
+            return SparseCooTensor(x.indices(), total, x.shape, x._filled or y._filled)
+        return with_values(x, total)
     shape = x.shape[: len(places)]
     # A Tensor without axes has a single value without an axis.
     values = [v if v.ndim else v.reshape([1]) for v in (x.values(), second)]
-    return like(x, *joined(np.concatenate([places, others], 1), concat(values, 0), shape), x.shape)
+    sums = joined(np.concatenate([places, others], 1), concat(values, 0), shape)
+    return like(x, *sums, x.shape, joined=True)
 
 
 def add(x: SparseTensor, y: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -103,6 +109,9 @@ def multiply(x: SparseTensor, y: SparseTensor | float, name: str | None = None) 
     """
     need_sparse("multiply", x=x)
     if isinstance(y, numbers.Number):
+        if not np.isfinite(y):
+            # Filling would become NaN.
+            need_exact("multiply", x)
         return with_values(x, x.values() * y)
     places, others = _pair("multiply", x, y)
     if (
@@ -117,7 +126,7 @@ def multiply(x: SparseTensor, y: SparseTensor | float, name: str | None = None) 
     other = flat(others, shape)
     both = np.union1d(own, other)
     product = _scatter_to_union(a, own, both) * _scatter_to_union(b, other, both)
-    return like(x, np.stack(np.unravel_index(both, tuple(shape))), product, x.shape)
+    return like(x, np.stack(np.unravel_index(both, tuple(shape))), product, x.shape, joined=True)
 
 
 def _scatter_to_union(values: Tensor, numbers_: np.ndarray, both: np.ndarray) -> Tensor:
@@ -142,12 +151,15 @@ def divide(x: SparseTensor, y: SparseTensor | float, name: str | None = None) ->
     """
     need_sparse("divide", x=x)
     if isinstance(y, numbers.Number):
+        if y == 0 or np.isnan(y):
+            # Filling would become NaN.
+            need_exact("divide", x)
         return with_values(x, x.values() / y)
     places, _ = _pair("divide", x, y)
     shape = list(x.shape[: len(places)])
     # 0 / 0 is NaN, so every element is kept, as in Paddle.
     quotient = (x.to_dense() / y.to_dense()).reshape([int(np.prod(shape)), *x.shape[len(places) :]])
-    return like(x, np.indices(shape).reshape(len(shape), -1), quotient, x.shape)
+    return like(x, np.indices(shape).reshape(len(shape), -1), quotient, x.shape, joined=True)
 
 
 def is_same_shape(x: Tensor, y: Tensor) -> bool:
@@ -262,7 +274,8 @@ def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
     second = order[starts[left[1]][first] + np.arange(len(first)) - (np.cumsum(counts) - counts)[first]]
     terms = gather(x.values(), to_tensor(first)) * gather(y.values(), to_tensor(second))
     shape = [x.shape[0], y.shape[1]]
-    return like(x, *joined(np.stack([left[0][first], right[1][second]]), terms, shape), shape)
+    sums = joined(np.stack([left[0][first], right[1][second]]), terms, shape)
+    return like(x, *sums, shape, joined=True)
 
 
 def mv(x: SparseTensor, vec: Tensor, name: str | None = None) -> Tensor:

@@ -34,8 +34,13 @@ def need_exact(name: str, x: SparseTensor) -> None:
         )
 
 
-def like(x: SparseTensor, places: np.ndarray, values: Tensor, shape: Sequence[int]) -> SparseTensor:
-    """A sparse Tensor of the kind of x, from coordinates (sorted ones for rows) and values."""
+def like(
+    x: SparseTensor, places: np.ndarray, values: Tensor, shape: Sequence[int], joined: bool = False
+) -> SparseTensor:
+    """A sparse Tensor of the kind of x, from coordinates (sorted ones for rows) and values.
+
+    Filling of x counts as filling of the result, unless equal coordinates have been `joined`.
+    """
     if isinstance(x, SparseCooTensor):
         kind = x.indices().dtype
     else:
@@ -43,5 +48,5 @@ def like(x: SparseTensor, places: np.ndarray, values: Tensor, shape: Sequence[in
     if not values.ndim:
         values = values.reshape([1])
     if isinstance(x, SparseCooTensor):
-        return SparseCooTensor(to_tensor(places).astype(kind), values, shape)
+        return SparseCooTensor(to_tensor(places).astype(kind), values, shape, filled=x._filled and not joined)
     return by_rows(places, values, shape, kind)

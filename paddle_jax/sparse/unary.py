@@ -11,7 +11,7 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import coalesce as coalesce
 from paddle_jax.sparse.coordinates import coordinates, joined
 from paddle_jax.sparse.csr import SparseCsrTensor
-from paddle_jax.sparse.pattern import like, need_sparse
+from paddle_jax.sparse.pattern import like, need_exact, need_sparse
 from paddle_jax.tensor import logic, math, ops
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
@@ -93,6 +93,9 @@ def pow(x: SparseTensor, factor: float, name: str | None = None) -> SparseTensor
         [9.0]
     """
     need_sparse("pow", x=x)
+    if not float(factor) > 0:
+        # Filling would become 1, infinity or NaN.
+        need_exact("pow", x)
     return with_values(x, math.pow(x.values(), float(factor)))
 
 
@@ -120,13 +123,11 @@ def cast(
         values = x.values()
     else:
         values = x.values().astype(value_dtype)
+    if index_dtype is None:
+        return with_values(x, values)
     if isinstance(x, SparseCooTensor):
-        places = (x.indices(),)
-    else:
-        places = (x.crows(), x.cols())
-    if index_dtype is not None:
-        places = [p.astype(index_dtype) for p in places]
-    return type(x)(*places, values, x.shape)
+        return SparseCooTensor(x.indices().astype(index_dtype), values, x.shape, x._filled)
+    return SparseCsrTensor(x.crows().astype(index_dtype), x.cols().astype(index_dtype), values, x.shape)
 
 
 def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> SparseTensor:
@@ -157,9 +158,9 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     places = places[perm[: len(places)]]
     values = x.values()
     # Rows need sorted coordinates; others may come in any order.
-    return like(
-        x, *(joined(places, values, shape) if isinstance(x, SparseCsrTensor) else (places, values)), shape
-    )
+    if isinstance(x, SparseCsrTensor):
+        places, values = joined(places, values, shape)
+    return like(x, places, values, shape)
 
 
 def reshape(x: SparseTensor, shape: Sequence[int], name: str | None = None) -> SparseTensor:
@@ -286,9 +287,8 @@ def sum(
             axes = x.ndim
         else:
             axes = x.sparse_dim()
-        return like(
-            x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)), shape
-        )
+        total = values.sum().reshape([1] * (len(shape) - axes + 1))
+        return like(x, np.zeros((axes, 1), np.int64), total, shape, joined=True)
     places = coordinates(x)
     # A matrix by rows stays one: it needs its axis of rows.
     keepdim = keepdim or rows
@@ -299,11 +299,12 @@ def sum(
     shape = [1 if a in axes else n for a, n in enumerate(x.shape) if keepdim or a not in axes]
     kept = [np.zeros_like(p) if a in axes else p for a, p in enumerate(places) if keepdim or a not in axes]
     if not kept:
-        return like(x, np.zeros((1, 1), np.int64), values.sum(0).reshape([1, *values.shape[1:]]), [1, *shape])
+        total = values.sum(0).reshape([1, *values.shape[1:]])
+        return like(x, np.zeros((1, 1), np.int64), total, [1, *shape], joined=True)
     # Only values were added up; coordinates are as they were.
     if axes <= set(behind_axes(x, places)):
         return like(x, places, values, shape)
-    return like(x, *joined(np.stack(kept), values, shape[: len(kept)]), shape)
+    return like(x, *joined(np.stack(kept), values, shape[: len(kept)]), shape, joined=True)
 
 
 def behind_axes(x: SparseTensor, places: np.ndarray) -> range:

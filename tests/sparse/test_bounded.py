@@ -1,6 +1,8 @@
 """Sparse Tensors in compiled functions: with a bound on their elements, or one sentence that
 says what to do."""
 
+import copy
+
 import jax
 import numpy as np
 import pytest
@@ -195,6 +197,69 @@ def test_filling_that_would_count_is_refused(paddle):
     np.testing.assert_allclose(compiled(paddle, net)(exact).values(), net(exact).values(), 1e-4, 1e-5)
     with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
         compiled(paddle, net)(x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda S, x: S.cast(x, "int32", "float64"),
+        lambda S, x: S.cast(x, None, "float64"),
+        lambda S, x: S.transpose(x, [1, 0]),
+        lambda S, x: S.reshape(x, [3, 2]),
+        lambda S, x: S.slice(x, [0], [1], [2]),
+        lambda S, x: S.sum(S.reshape(x, [2, 3]), []),
+        lambda S, x: S.tanh(x),
+        lambda S, x: S.pow(x, 2),
+        lambda S, x: S.multiply(x, 2.0),
+        lambda S, x: S.divide(x, 2.0),
+        lambda S, x: S.add(x, x),
+        lambda S, x: S.subtract(S.sparse_coo_tensor(x.indices(), x.values(), x.shape), x),
+        lambda S, x: x.detach(),
+        lambda S, x: copy.deepcopy(x),
+    ],
+)
+def test_filling_stays_filling(paddle, call):
+    """A result with the same coordinates refuses what filling would count in."""
+    x = paddle.bounded.to_sparse_coo(paddle.to_tensor([[0.0, 0, 2], [0, 3, 1]]), 2, nnz=6)
+    with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
+        paddle.sparse.nn.functional.softmax(call(paddle.sparse, x))
+
+
+@pytest.mark.parametrize(
+    "call, last",
+    [
+        (lambda S, x: x.coalesce(), [3, 1]),
+        (lambda S, x: x.to_sparse_csr(), [3, 1]),
+        (lambda S, x: S.transpose(x.to_sparse_csr(), [1, 0]), [2, 1]),
+        (lambda S, x: S.sum(x, 0, keepdim=True), [3, 3]),
+        (lambda S, x: S.multiply(x.coalesce(), x), [9, 1]),
+        (lambda S, x: S.add(x, S.sparse_coo_tensor([[1], [2]], [1.0], [2, 3])), [3, 2]),
+        (lambda S, x: S.matmul(S.sparse_coo_tensor([[0], [1]], [1.0], [1, 2]), x), [3, 1]),
+    ],
+)
+def test_filling_is_gone_once_equal_coordinates_are_added(paddle, call, last):
+    """The softmax of the last row is that of its numbers."""
+    x = paddle.bounded.to_sparse_coo(paddle.to_tensor([[0.0, 0, 2], [0, 3, 1]]), 2, nnz=6)
+    made = paddle.sparse.nn.functional.softmax(call(paddle.sparse, x))
+    powers = np.exp(np.array(last, "float32"))
+    np.testing.assert_allclose(made.values().numpy()[-len(last) :], powers / powers.sum(), 1e-5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda S, x: S.pow(x, 0),
+        lambda S, x: S.pow(x, -1),
+        lambda S, x: S.divide(x, 0),
+        lambda S, x: S.divide(x, float("nan")),
+        lambda S, x: S.multiply(x, float("inf")),
+    ],
+)
+def test_filling_that_would_not_stay_zero_is_refused(paddle, call):
+    x = paddle.bounded.to_sparse_coo(paddle.to_tensor([[0.0, 2.0]]), 2, nnz=2)
+    with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
+        call(paddle.sparse, x)
+    assert call(paddle.sparse, x.coalesce()).nnz() == 1
 
 
 @pytest.mark.parametrize(
