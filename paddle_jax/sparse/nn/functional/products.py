@@ -119,7 +119,7 @@ def _products(x: SparseCooTensor, weight: Tensor, book: Rulebook) -> Tensor:
 
 
 def _tables(counts: np.ndarray, *columns: tuple[np.ndarray, int]) -> list[Tensor]:
-    """Each column as [offsets, pairs], filled up with its last number."""
+    """Each column as [offsets, pairs], filled up with its count of rows, which is no row."""
     most = int(counts.max(initial=1))
     # Lengths in steps of an eighth of a power of two: few shapes, little to fill up.
     step = max(1 << max(most.bit_length() - 1, 0), _STEP) // _STEP

@@ -37,10 +37,6 @@ class ReLU(_Activation):
         """max(x, 0) of the elements that are kept."""
         return F.relu(x)
 
-    def extra_repr(self) -> str:
-        """The name, if there is one."""
-        return super().extra_repr()
-
 
 class ReLU6(_Activation):
     """`paddle.sparse.nn.functional.relu6` as a layer.
@@ -53,10 +49,6 @@ class ReLU6(_Activation):
     def forward(self, x: SparseTensor) -> SparseTensor:
         """min(max(x, 0), 6) of the elements that are kept."""
         return F.relu6(x)
-
-    def extra_repr(self) -> str:
-        """The name, if there is one."""
-        return super().extra_repr()
 
 
 class LeakyReLU(_Activation):
@@ -78,10 +70,6 @@ class LeakyReLU(_Activation):
         """x where it is positive, negative_slope * x elsewhere, of the elements that are kept."""
         return F.leaky_relu(x, self._negative_slope)
 
-    def extra_repr(self) -> str:
-        """The name, if there is one."""
-        return super().extra_repr()
-
 
 class Softmax(_Activation):
     """`paddle.sparse.nn.functional.softmax` as a layer.
@@ -101,7 +89,3 @@ class Softmax(_Activation):
     def forward(self, x: SparseTensor) -> SparseTensor:
         """The softmax of the elements that are kept in each row."""
         return F.softmax(x, self._axis)
-
-    def extra_repr(self) -> str:
-        """The name, if there is one."""
-        return super().extra_repr()
