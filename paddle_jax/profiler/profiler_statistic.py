@@ -363,6 +363,12 @@ def _memory(result: ProfilerResult) -> str:
     )
 
 
+# the views that _build_table knows
+_VIEWS = {"DeviceView", "OverView", "ModelView", "OperatorView", "UDFView", "MemoryView"}
+# those of them that no thread has for itself
+_OF_PROCESS = {"DeviceView", "MemoryView"}
+
+
 def _build_table(
     result: ProfilerResult,
     sorted_by: Any = SortedKeys.CPUTotal,
@@ -374,11 +380,17 @@ def _build_table(
 ) -> str:
     """The tables as text. views: names of SummaryView, or None for all."""
     if thread_sep:
-        return "".join(
-            f"Thread {thread} ({result.threads.get(thread, '')})\n"
-            + _build_table(part, sorted_by, op_detail, False, time_unit, views)
-            for thread, part in _by_thread(result).items()
-        )
+        asked = _VIEWS if views is None else views
+        shared = asked & _OF_PROCESS
+        parts = [_build_table(result, sorted_by, op_detail, False, time_unit, shared, memory)]
+        own = asked - _OF_PROCESS
+        if own:
+            parts += [
+                f"Thread {thread} ({result.threads.get(thread, '')})\n"
+                + _build_table(part, sorted_by, op_detail, False, time_unit, own)
+                for thread, part in _by_thread(result).items()
+            ]
+        return "\n".join(part for part in parts if part)
     # Unknown units count as nanoseconds.
     scale = _UNITS.get(time_unit, 1)
     tables = [

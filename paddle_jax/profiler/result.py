@@ -68,7 +68,7 @@ class ProfilerResult:
         cpu_seconds: float, processor time of the process.
         threads: dict of the names of threads.
         process: int, its identifier.
-        device: list of (name, seconds), events of accelerators.
+        device: list of (name, seconds, calls), what ran on accelerators.
         memory: (bytes in use at the end, at most), where asked for.
         _shares: dict, how compiled programs spend their time, once asked.
     """
@@ -116,7 +116,14 @@ class ProfilerResult:
     def only(self, events: Any) -> ProfilerResult:
         """The same with these events only."""
         return ProfilerResult(
-            events, self.span, self.epoch_ns, self.cpu_seconds, self.threads, self.process, self.memory
+            events,
+            self.span,
+            self.epoch_ns,
+            self.cpu_seconds,
+            self.threads,
+            self.process,
+            self.memory,
+            self.device,
         )
 
     def get_data(self) -> dict[Any, Any]:
