@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from paddle_jax._core.base.state import Context
     from paddle_jax._core.kernels.kernel import Kernel
+    from paddle_jax._core.lazy.lazy_array import LazyArray
     from paddle_jax._core.lazy.segment import OpSignature, Segment
     from paddle_jax._core.runner.compiled_segment import CompiledSegment
     from paddle_jax._program.capture.compiled_function import CompiledFunction
@@ -71,10 +72,13 @@ _STAGES = {
 
 
 class _Swapped:
-    """items: what has been exchanged, [(owner, name, the original)]. array: the class of the arrays that are
-    waited for; None on an accelerator."""
+    """items: what the recording has exchanged, [(owner, name, the original)]. batches: who wants to know how
+    long batches take to load, and next_batch: the original while somebody does. array: the class of the
+    arrays that are waited for; None on an accelerator."""
 
     items: list[Any] = []
+    batches: set[Any] = set()
+    next_batch: Any = None
     array = None
 
 
@@ -91,6 +95,8 @@ def install(rows: Rows) -> None:
     _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
     _swap(run_segment, "interpret", lambda inner: _interpreted(inner, rows))
     _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
+    # Short segments run as a whole elsewhere; a recording has their operations one by one.
+    _swap(segment.Segment, "run_short_segment", lambda inner: _left_to_run_ops)
     _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))
     _swap(programs.CompiledSegment, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.CompiledFunction, "__call__", lambda inner: _static(inner, add))
@@ -100,23 +106,37 @@ def install(rows: Rows) -> None:
     for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read
         _swap(cls, "_step_group", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
     _swap(Layer, "__call__", lambda inner: _layer(inner, add))
-    _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, add))
+    time_batches(rows)
     monitoring.register_event_duration_secs_listener(_compiling)
     Recording.rows = rows
 
 
 def remove() -> None:
     """Notes no more."""
+    leave_batches(Recording.rows)
     Recording.rows = None
     monitoring.unregister_event_duration_listener(_compiling)
-    restore()
-
-
-def restore() -> None:
-    """Puts all originals back."""
     # The last one first: a name may have been exchanged twice.
     while _Swapped.items:
         setattr(*_Swapped.items.pop())
+
+
+def time_batches(user: Any) -> None:
+    """Times how long batches take to load, for a Profiler or a recording, until `leave_batches`."""
+    if not _Swapped.batches:
+        # One probe for all: a batch counts once.
+        _Swapped.next_batch = _DataLoaderIterBase.__next__
+        _DataLoaderIterBase.__next__ = _batch(_Swapped.next_batch)
+    _Swapped.batches.add(user)
+
+
+def leave_batches(user: Any) -> None:
+    """Times no more for this one. The last one puts the original back."""
+    if user not in _Swapped.batches:
+        return
+    _Swapped.batches.remove(user)
+    if not _Swapped.batches:
+        _DataLoaderIterBase.__next__ = _Swapped.next_batch
 
 
 def _swap(owner: type | types.ModuleType, name: str, make: Callable[..., Any]) -> None:
@@ -290,6 +310,10 @@ def _flushed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[...
         add((_flush_event, why, count, start, end, _thread(), known[1]))
 
     return run
+
+
+def _left_to_run_ops(self: Segment, value: LazyArray) -> bool:
+    return False
 
 
 def _flush_event(why: str, count: int, start: int, end: int, thread: int, where: str) -> Event:
@@ -491,7 +515,7 @@ def _layer(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., 
     return __call__
 
 
-def _batch(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., Any]:
+def _batch(inner: Callable[..., Any]) -> Callable[..., Any]:
     def __next__(self) -> Tensor:
         start = _now()
         try:
@@ -500,17 +524,8 @@ def _batch(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[..., 
             end = _now()
             # `step_info` shows how long reading took, also where nothing is recorded.
             benchmark().read((end - start) * 1e-9)
-            add((range_of, "DataLoader", Type.Dataloader, start, end, _thread()))
+            rows = Recording.rows
+            if rows is not None:
+                rows.add((range_of, "DataLoader", Type.Dataloader, start, end, _thread()))
 
     return __next__
-
-
-class Reading:
-    """Notes only how long batches take to load: what `timer_only` needs."""
-
-    @staticmethod
-    def install() -> None:
-        """Begins."""
-        # Another Profiler may have put it in place already.
-        if not any(item[0] is _DataLoaderIterBase for item in _Swapped.items):
-            _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, lambda row: None))

@@ -325,7 +325,7 @@ class Profiler:
         """
         benchmark().begin()
         if self.timer_only:
-            probes.Reading.install()
+            probes.time_batches(self)
             return
         if self.current_state in _ON:
             self._begin()
@@ -367,7 +367,7 @@ class Profiler:
         """
         benchmark().end()
         if self.timer_only:
-            probes.restore()
+            probes.leave_batches(self)
             return
         if self.profiler is not None:
             try:

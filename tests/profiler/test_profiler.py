@@ -3,6 +3,7 @@
 import gc
 import json
 import re
+import threading
 import warnings
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import paddle_jax
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.recording import Recording
+from paddle_jax.profiler.result import ProfilerResult
+from paddle_jax.profiler.timer import benchmark
 
 SCHEDULES = [
     dict(closed=1, ready=1, record=2),
@@ -179,6 +182,7 @@ def originals():
             (probes.kernels, "compute"),
             (probes.run_segment, "interpret"),
             (probes.run_segment, "_run_ops"),
+            (probes.segment.Segment, "run_short_segment"),
             (probes.programs.CompiledSegment, "__call__"),
             (probes.compiled.CompiledFunction, "__call__"),
             (probes.backward, "backward"),
@@ -200,6 +204,63 @@ def test_nothing_stays_behind(paddle):
     assert Recording.rows is None
     with paddle.profiler.Profiler(timer_only=True):
         assert probes._DataLoaderIterBase.__next__ is not before[probes._DataLoaderIterBase, "__next__"]
+    assert originals() == before
+
+
+class Numbers(paddle_jax.io.Dataset):
+    def __getitem__(self, index):
+        return index
+
+    def __len__(self):
+        return 8
+
+
+def test_operations_that_come_again(paddle):
+    """A recording has the operations of a segment that has run before, as often as it runs."""
+    for _ in range(3):
+        with paddle.profiler.Profiler(on_trace_ready=lambda p: None) as prof:
+            for _ in range(2):
+                float(paddle.ones([3]).exp().sum())
+        operations = [event.name for event in prof.profiler_result.events if event.type.name == "Operator"]
+        assert operations == ["exp", "sum"] * 2
+
+
+@pytest.mark.parametrize("timer_begins", [True, False])
+@pytest.mark.parametrize("timer_ends", [True, False])
+def test_a_timer_beside_a_recording(timer_begins, timer_ends, paddle):
+    """Whichever begins or ends first, the other one goes on; at the end nothing stays behind."""
+    before = originals()
+    recording = paddle.profiler.Profiler(on_trace_ready=lambda p: None)
+    timer = paddle.profiler.Profiler(timer_only=True)
+    first, second = (timer, recording) if timer_begins else (recording, timer)
+    first.start()
+    second.start()
+    loader = iter(paddle.io.DataLoader(Numbers(), batch_size=2))
+    next(loader)
+    read = benchmark()._read
+    first, second = (timer, recording) if timer_ends else (recording, timer)
+    first.stop()
+    next(loader)
+    # Something in eager mode, which a recording has as an operation.
+    float(paddle.ones([3]).exp().sum())
+    assert benchmark()._read > read > 0
+    second.stop()
+    assert originals() == before
+    assert len(recording.profiler_result.find("DataLoader")) == (2 if timer_ends else 1)
+    names = {event.name for event in recording.profiler_result.events}
+    assert ("exp" in names) == timer_ends
+
+
+def test_two_timers(paddle):
+    before = originals()
+    first, second = (paddle.profiler.Profiler(timer_only=True) for _ in range(2))
+    first.start()
+    second.start()
+    first.stop()
+    # Once more changes nothing.
+    first.stop()
+    assert originals() != before
+    second.stop()
     assert originals() == before
 
 
@@ -383,3 +444,29 @@ def test_tables(recorded, views, paddle, capsys):
         "Device Summary": views is None,
     }
     assert "Time unit: us" in text
+
+
+def test_tables_by_thread(paddle, capsys):
+    """Tables of the process are there once, also those of accelerators and of memory."""
+    prof = paddle.profiler.Profiler(on_trace_ready=lambda p: None, profile_memory=True)
+    with prof:
+        for target in (lambda: float(paddle.ones([3]).exp().sum()),) * 2:
+            thread = threading.Thread(target=target)
+            thread.start()
+            thread.join()
+        prof.step()
+    prof.profiler_result.device = [("a_kernel", 0.25, 3), ("another", 0.75, 1)]
+    prof.summary(thread_sep=True)
+    text = capsys.readouterr().out
+    assert text.count("Overview Summary") == text.count("Thread ") >= 2
+    for title in ("Device Summary", "Accelerator Summary", "Memory Summary", "Memory of live tensors"):
+        assert text.count(title) == 1
+    assert re.search(r"a_kernel +3 +250.000 +25.00", text)
+    prof.summary(thread_sep=True, views=paddle.profiler.SummaryView.DeviceView)
+    assert "Thread " not in capsys.readouterr().out
+
+
+def test_a_part_of_a_result_has_all_else():
+    whole = ProfilerResult([], (0, 1), 2, 3.0, {4: "main"}, 5, (6, 7), [("kernel", 0.5, 8)])
+    part, whole = vars(whole.only(["event"])), vars(whole)
+    assert part == {**whole, "events": ["event"]}
