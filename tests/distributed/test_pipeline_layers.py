@@ -82,6 +82,15 @@ def test_refused(call, kind, text):
         call()
 
 
+def test_chunks_are_counted_from_zero():
+    layers = [LayerDesc(nn.ReLU) for _ in range(4)]
+    net = PipelineLayer(layers, num_stages=1, num_virtual_pipeline_stages=2, seg_method="layer:ReLU")
+    assert net(paddle_jax.to_tensor([-1.0, 2.0]), chunk_id=1).tolist() == [0.0, 2.0]
+    for chunk in (-1, 2):
+        with pytest.raises(AssertionError, match=f"got {chunk}; allowed are 0..1"):
+            net(paddle_jax.ones([2]), chunk_id=chunk)
+
+
 def test_states_of_layers_are_written_one_by_one(tmp_path):
     net, other = model(), model()
     net.save_state_dict(tmp_path / "saved")

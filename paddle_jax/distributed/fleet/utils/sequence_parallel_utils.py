@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import collectives
@@ -30,13 +30,14 @@ from paddle_jax.nn import functional
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Parameter, Tensor
+    from paddle_jax.distributed.communication.group import Group
     from paddle_jax.nn.layer.layers import Layer
 
 
 __all__ = []
 
 
-def _group() -> NoReturn:
+def _group() -> Group:
     return Current.groups().get_model_parallel_group()
 
 

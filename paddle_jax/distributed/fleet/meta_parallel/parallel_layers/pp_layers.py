@@ -326,8 +326,9 @@ class PipelineLayer(Layer):
                 f"PipelineLayer: chunk_id: got {chunk_id!r}; it must be an int, and there must be several "
                 "chunks (num_virtual_pipeline_stages)"
             )
-        if chunk_id >= len(self._model_chunks):
-            raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id} of {len(self._model_chunks)} chunks")
+        chunks = len(self._model_chunks)
+        if not 0 <= chunk_id < chunks:
+            raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id}; allowed are 0..{chunks - 1}")
         self.run_function = self._model_chunks[chunk_id].get_run_function()
         return self.run_function
 
