@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from typing import Any, NamedTuple
 from unittest.mock import MagicMock
 
 import numpy as np
@@ -347,3 +348,30 @@ def test_what_goes_wrong_on_one_stage_ends_all(what, words):
     assert zero.code not in (0, None) and one.code not in (0, None)
     assert "over" not in zero.out + one.out
     assert all(word in zero.err for word in words), zero.err
+
+
+class Couple(NamedTuple):
+    """What a user's model gives."""
+
+    one: Any
+    two: Any
+
+
+def test_a_named_tuple_arrives_as_a_plain_tuple():
+    # `SendRecvMeta` of the real Paddle makes a plain tuple as well.
+    found = unpacked(packed({"x": Couple(paddle_jax.to_tensor([3.0]), 2)}))
+    assert type(found["x"]) is tuple
+    assert found["x"][0].tolist() == [3.0] and found["x"][1] == 2
+
+
+def test_micro_batches_keep_named_tuples():
+    strategy = fleet.DistributedStrategy()
+    strategy.pipeline_configs = {"accumulate_steps": 2, "micro_batch_size": 1}
+    fleet.init(is_collective=True, strategy=strategy)
+    net = fleet.meta_parallel.PipelineLayer(
+        [lambda given: given.one * given.two], num_stages=1, loss_fn=lambda out, y: out - y
+    )
+    pipeline = fleet.meta_parallel.PipelineParallel(net, fleet.get_hybrid_communicate_group(), strategy)
+    inputs = [Couple(paddle_jax.to_tensor([[n]]), paddle_jax.to_tensor([[5.0]])) for n in (2.0, 4.0)]
+    labels = [paddle_jax.to_tensor([[1.0]]) for _ in inputs]
+    assert [out.tolist() for out in pipeline.eval_batch([inputs, labels])] == [[[10.0]], [[20.0]]]

@@ -531,8 +531,7 @@ class Engine:
                 "Engine.save: training: shapes of the inputs are not known; "
                 "run a step, or call prepare(inputs_spec=...) first"
             )
-        # A saved model is for prediction: no dropout, and statistics stay.
-        self.network.eval()
+        # It is written in evaluation mode, and the model keeps its mode.
         save_program(self.network, path, input_spec=specs)
 
     def load(self, path: str, strict: bool = True, load_optimizer: bool = True) -> tuple[Any, dict[Any, Any]]:

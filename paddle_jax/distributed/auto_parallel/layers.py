@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_local, shard_tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout
@@ -178,7 +179,8 @@ class ShardDataloader:
                 for key, value in batch.items()
             }
         if isinstance(batch, list | tuple):
-            return type(batch)([self._one(value, i, i) for i, value in enumerate(batch)])
+            items = [self._one(value, i, i) for i, value in enumerate(batch)]
+            return make_sequence(type(batch), items)
         return self._one(batch, 0, 0)
 
     def _one(self, value: Any, place: Any, key: Any) -> Any:
@@ -191,7 +193,8 @@ class ShardDataloader:
             )
         if isinstance(value, list | tuple):
             dense = self._dense(key)
-            return type(value)([v if i in dense else self._placed(v, at) for i, v in enumerate(value)])
+            items = [v if i in dense else self._placed(v, at) for i, v in enumerate(value)]
+            return make_sequence(type(value), items)
         if isinstance(value, dict):
             return {k: self._placed(v, at) for k, v in value.items()}
         if 0 in self._dense(key):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layers import replace
@@ -51,7 +52,8 @@ def laid_out(tensor: Any, mesh: Any, placement: Any, dim: Any = MODEL) -> Any:
 def each(values: Any, change: Any) -> Any:
     """Changes the Tensors in a value or tuple of values."""
     if isinstance(values, list | tuple):
-        return type(values)([change(v) if isinstance(v, Tensor) else v for v in values])
+        items = [change(v) if isinstance(v, Tensor) else v for v in values]
+        return make_sequence(type(values), items)
     if isinstance(values, Tensor):
         return change(values)
     return values

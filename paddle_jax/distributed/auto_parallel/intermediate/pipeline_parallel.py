@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate
@@ -127,8 +128,8 @@ def moved(value: Any, mesh: ProcessMesh, whole: bool = False) -> Any:
         own = dict(zip(names, layout_of(value).placements, strict=True))
         placements = [Replicate() if whole else own.get(name, Replicate()) for name in mesh.dim_names]
         return reshard_tensor(value, DistLayout(mesh, placements))
-    if type(value) in (tuple, list):
-        return type(value)(moved(one, mesh, whole) for one in value)
+    if isinstance(value, tuple | list):
+        return make_sequence(type(value), [moved(one, mesh, whole) for one in value])
     if isinstance(value, dict):
         return type(value)((name, moved(one, mesh, whole)) for name, one in value.items())
     return value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []
@@ -114,7 +115,7 @@ def _detached(value: Tensor) -> Tensor | None:
     if isinstance(value, Tensor):
         return value.detach()
     if isinstance(value, tuple | list):
-        return type(value)(_detached(one) for one in value)
+        return make_sequence(type(value), [_detached(one) for one in value])
     if isinstance(value, dict):
         return {name: _detached(one) for name, one in value.items()}
     if value is not None:

@@ -57,7 +57,9 @@ def _described(value: Any, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
             "stop_gradient": bool(value.stop_gradient),
         }
     if isinstance(value, tuple | list):
-        return {type(value).__name__: [_described(one, arrays) for one in value]}
+        # A named tuple arrives as a plain tuple, as in Paddle.
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [_described(one, arrays) for one in value]}
     if isinstance(value, dict):
         return {"dict": [[name, _described(one, arrays)] for name, one in value.items()]}
     if value is None or isinstance(value, bool | int | float | str):
