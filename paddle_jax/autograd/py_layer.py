@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.state import Observing, local, state
 from paddle_jax._core.execution.dispatch import is_inexact
+from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tape.node import GraphFreedError, Node, PackedOperand, source_of
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
@@ -301,7 +302,7 @@ class PyLayer:
             if recorded:
                 outputs, node = _attach(cls, context, tensors, outputs)
             if isinstance(result, tuple | list):
-                return type(result)(outputs), outputs, node
+                return make_sequence(type(result), outputs), outputs, node
             return outputs[0], outputs, node
 
         def taped() -> Tensor | tuple[Tensor, ...]:
@@ -319,7 +320,8 @@ def _filled(argument: Any, tensors: Any) -> Any:
     if isinstance(argument, Tensor):
         return next(tensors)
     if isinstance(argument, list | tuple) and any(isinstance(a, Tensor) for a in argument):
-        return type(argument)([next(tensors) if isinstance(a, Tensor) else a for a in argument])
+        items = [next(tensors) if isinstance(a, Tensor) else a for a in argument]
+        return make_sequence(type(argument), items)
     return argument
 
 

@@ -5,6 +5,8 @@ At a kink the slope taken is the oracle's; the next orders are those of the piec
 where these differ.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
@@ -196,3 +198,27 @@ def test_repeated_eigenvalues(paddle):
     assert np.isnan(paddle.grad(vectors.sum(), x)[0].numpy()).any()
     trace = paddle.linalg.eigvalsh(x).sum()
     np.testing.assert_allclose(paddle.grad(trace, x)[0].numpy(), np.eye(2), atol=1e-12)
+
+
+class Couple(NamedTuple):
+    """Two values of a user."""
+
+    one: Any
+    two: Any
+
+
+def test_a_py_layer_keeps_named_tuples(paddle):
+    class Products(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, given):
+            return Couple(given.one * 2, given.two * 3)
+
+        @staticmethod
+        def backward(ctx, of_one, of_two):
+            return of_one * 2
+
+    x = paddle.to_tensor([1.0], stop_gradient=False)
+    found = Products.apply(Couple(x, paddle.to_tensor([2.0])))
+    assert type(found) is Couple and found.two.tolist() == [6.0]
+    found.one.sum().backward()
+    assert x.grad.tolist() == [2.0]

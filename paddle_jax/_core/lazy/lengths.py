@@ -261,7 +261,11 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     if type(value) in _FAMILY:
         return function(value)
     if isinstance(value, list | tuple):
-        return type(value)([mapped(item, function) for item in value])
+        items = [mapped(item, function) for item in value]
+        # A named tuple takes its fields one by one.
+        if hasattr(value, "_fields"):
+            return type(value)(*items)
+        return type(value)(items)
     if isinstance(value, slice):
         return slice(*[mapped(item, function) for item in (value.start, value.stop, value.step)])
     return value
