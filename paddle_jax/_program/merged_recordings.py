@@ -277,10 +277,12 @@ class Merge:
         # A recording that has ended gives None.
         for ops in itertools.zip_longest(*columns):
             location = self.recording.locations.get(ops[0])
-            names = dict.fromkeys(getattr(op, "name", "nothing") for op in ops)
+            names = {getattr(op, "name", None) for op in ops}
             if len(names) > 1:
                 raise NeedsConversion(
-                    f"it runs {' or '.join(names)}, depending on lengths; {GIVE_LENGTHS}", location
+                    "other operations run for another length, as where a list holds all rows of a tensor; "
+                    f"loop over the tensor itself, or {GIVE_LENGTHS}",
+                    location,
                 )
             try:
                 steps.append(self.step(ops))

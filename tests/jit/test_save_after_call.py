@@ -200,3 +200,22 @@ def test_what_forward_leaves_in_a_layer_is_taken_back(tmp_path):
     paddle.jit.save(layer, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 3])])
     assert layer.last is None and layer.count.item() == 0.0 and layer.training
     assert paddle.jit.load(str(tmp_path / "m"))(paddle.ones([2, 3])).sum().item() == 6.0
+
+
+def test_a_list_of_all_rows_is_refused(tmp_path):
+    def weighted(x):
+        total = paddle.zeros([2])
+        for index, row in list(enumerate(x)):
+            total = total + row * index
+        return total
+
+    with pytest.raises(ValueError, match=r"a list holds all rows.* loop over the tensor itself, or give"):
+        paddle.jit.save(weighted, str(tmp_path / "model"), input_spec=[InputSpec([None, 2])])
+
+
+def test_a_named_tuple_may_hold_a_length(tmp_path):
+    def sizes(x):
+        return paddle.to_tensor(Pair(x.shape[0], 2))
+
+    paddle.jit.save(sizes, str(tmp_path / "model"), input_spec=[InputSpec([None, 2])])
+    assert paddle.jit.load(str(tmp_path / "model"))(paddle.ones([5, 2])).tolist() == [5, 2]
