@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -21,7 +21,7 @@ from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
-from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread, lazy_from_numpy, to_lazy
+from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, select_result
 from paddle_jax._core.lazy.recording import run_pending
@@ -40,7 +40,8 @@ from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
-from paddle_jax._core.runner.short_segments import plan_of, results_of, unread_array
+from paddle_jax._core.runner.operands import operands_at
+from paddle_jax._core.runner.short_segments import plan_of, results_of
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
@@ -93,7 +94,7 @@ def run_single_op(segment: Segment) -> bool:
         return False
     signature, *positions = ops[0]
     with np.errstate(all="ignore"):
-        results = interpret(signature, _operands(positions, leaves, {}, materialize))
+        results = interpret(signature, operands_at(positions, leaves, {}, materialize))
     if results is None:
         return False
     _finish_part(segment, [results], device)
@@ -348,7 +349,7 @@ def _run_plan(
     env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]
-        operands = _operands(positions, leaves, env, read_leaf)
+        operands = operands_at(positions, leaves, env, read_leaf)
         try:
             result = interpret(signature, operands, is_recurring, parts.get(i)) if on_host else None
             if result is None:
@@ -365,29 +366,6 @@ def _run_plan(
         for j in last_reads:
             del env[j]
     _assign_arrays(env, results)
-
-
-def _operands(
-    positions: Sequence[int],
-    leaves: Sequence[LazyArray],
-    env: Mapping[int, Any],
-    read_leaf: Callable[[LazyArray], Any],
-) -> list[Any]:
-    """The arrays at the positions of operands; `env` has the results of the operations before."""
-    found = []
-    for position in positions:
-        if position < 0:
-            leaf = leaves[-1 - position]
-            array = leaf.array
-            # most leaves are results of the interpreter, which `read_leaf` need not convert
-            if read_leaf is not materialize or type(array) is not np.ndarray:
-                array = unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
-        elif position <= OP_MASK:
-            array = env[position]
-        else:
-            array = select_result(env[position & OP_MASK], position)
-        found.append(array)
-    return found
 
 
 def _assign_arrays(env: Mapping[int, Any], results: Mapping[int, LazyArray]) -> None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import functools as ft
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,14 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.lazy.lazy_array import is_unread
-from paddle_jax._core.lazy.positions import OP_MASK, select_result
+from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.signature_cache import register_cache
-from paddle_jax._core.lazy.transfer import materialize, to_numpy
+from paddle_jax._core.runner.operands import operands_at, read_numpy
 from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, is_cheap, tier_state
 
 if TYPE_CHECKING:
-    from paddle_jax._core.lazy.aval import Aval
     from paddle_jax._core.lazy.lazy_array import LazyArray
 
-_ZERO = bytes(16)  # one element of any dtype
 _MAX_PLANS = 512
 _MAX_SEEN = 4096
 
@@ -63,33 +59,9 @@ class ShortPlan:
         """The results of all operations. The caller has NumPy's warnings off."""
         env: list[Any] = []
         for run, container, positions in self.steps:
-            operands = []
-            for position in positions:
-                if position < 0:
-                    array = leaves[-1 - position].array
-                    # most leaves are arrays of NumPy already
-                    if type(array) is not np.ndarray:
-                        array = _array_of(leaves[-1 - position])
-                elif position <= OP_MASK:
-                    array = env[position]
-                else:
-                    array = select_result(env[position & OP_MASK], position)
-                operands.append(array)
-            results = run(operands)
+            results = run(operands_at(positions, leaves, env, read_numpy))
             env.append(results[0] if container is None else container(results))
         return env
-
-
-def _array_of(leaf: LazyArray) -> np.ndarray:
-    if is_unread(leaf):
-        return unread_array(leaf.aval)
-    return to_numpy(materialize(leaf))
-
-
-@ft.lru_cache(maxsize=256)
-def unread_array(aval: Aval) -> np.ndarray:
-    """An array without memory for an operand whose values nothing reads."""
-    return np.ndarray(aval.shape, aval.dtype, _ZERO, 0, (0,) * aval.ndim)
 
 
 class _Cache:
