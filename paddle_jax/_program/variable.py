@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import copy
-import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
-from paddle_jax._core.base.caller_info import is_python_or_numpy, is_users
+from paddle_jax._core.base.caller_info import is_users
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy.aval import INEXACT
-from paddle_jax._core.lazy.lengths import calls_for_user
+from paddle_jax._core.lazy.lengths import asking_frame
 from paddle_jax._core.lazy.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import element_count, held_symbol, plain_shape, replace_held
@@ -53,12 +52,8 @@ def _note_refusal(error: Exception) -> None:
     recorder = local.ctx.frame
     if not recorder.recording:
         return
-    frame = sys._getframe(3)  # what has called the method of the Variable
-    while frame.f_back is not None and (
-        is_python_or_numpy(frame.f_globals) or calls_for_user(frame.f_globals)
-    ):
-        frame = frame.f_back
-    if is_users(frame.f_globals):
+    # Three frames up is what has called the method of the Variable.
+    if is_users(asking_frame(3).f_globals):
         recorder.on_refusal(error)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools as ft
 import operator
 import sys
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -323,18 +324,28 @@ def check_caller() -> None:
 
 def _note_text() -> None:
     """Tells the recording of a text of a length, in code that may make a number of it again."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and (
-        is_python_or_numpy(frame.f_globals) or calls_for_user(frame.f_globals)
-    ):
-        frame = frame.f_back
+    frame = asking_frame(2)
     code = frame.f_code
     is_converted = "ag__" in code.co_freevars
     if is_users(frame.f_globals) and (is_converted or not _FROM_TEXTS.isdisjoint(code.co_names)):
         local.ctx.frame.on_length_text(is_converted)
 
 
-def calls_for_user(scope: dict[str, Any]) -> bool:
+def asking_frame(depth: int) -> types.FrameType:
+    """The frame that asks for a number: Python, NumPy and converted calls ask for the code that calls them.
+
+    Args:
+        depth: frames above the caller at which the search begins.
+    """
+    frame = sys._getframe(depth + 1)
+    while frame.f_back is not None and (
+        is_python_or_numpy(frame.f_globals) or _calls_for_user(frame.f_globals)
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def _calls_for_user(scope: dict[str, Any]) -> bool:
     """Whether a module of this package calls what converted code calls."""
     return is_ours(scope) and "._program.rewrite." in scope.get("__name__", "")
 
