@@ -186,7 +186,7 @@ def copysign(x: jax.Array, y: jax.Array, name: str | None = None) -> jax.Array:
     # A factor without a slope: the gradient of x is plus or minus one.
     flip = jax.lax.stop_gradient(jnp.where(sign_bit(x) == sign_bit(y), 1, -1).astype(x.dtype))
     # Paddle's gradient is 0 at 0.
-    return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(copy_sign(x, y)), x * flip)
+    return jnp.where(x == 0, jax.lax.stop_gradient(copy_sign(x, y)), x * flip)
 
 
 @known_as(pir="nextafter")
