@@ -69,7 +69,7 @@ class Tensor:
         """
         if not isinstance(data, np.ndarray):
             raise TypeError(f"copy_from_cpu: data: got {type(data).__name__}; it must be a NumPy array")
-        # A copy: the caller may fill its array anew before the model runs.
+        # A copy: the caller may fill its array again before the model runs.
         self._array, self._shape = np.array(data), list(data.shape)
 
     def copy_to_cpu(self) -> np.ndarray:

@@ -119,7 +119,7 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
             "and __dlpack_device__"
         )
     value = None
-    # Arrays of JAX never change; other owners may write into theirs.
+    # Arrays of JAX never change; other owners may write into an array of NumPy.
     foreign = not isinstance(dlpack, jax.Array | Tensor)
     if foreign and copy is not False and dlpack.__dlpack_device__()[0] == _CPU:
         value = _host_copy(dlpack)

@@ -48,7 +48,7 @@ def test_items_taken_from_a_list_in_files_of_paddle(oracle, tmp_path):
 
 def test_inference_of_a_branch(oracle, tmp_path):
     program = PROGRAMS["models.if_elif_else"]
-    theirs = built(program, oracle)
+    in_paddle = built(program, oracle)
     save(built(program, paddle_jax), str(tmp_path / "m"), input_spec=specs(paddle_jax, program))
     predictor = paddle_jax.inference.create_predictor(
         paddle_jax.inference.Config(str(tmp_path / "m.json"), str(tmp_path / "m.pdiparams"))
@@ -58,7 +58,7 @@ def test_inference_of_a_branch(oracle, tmp_path):
         predictor.run()
         same(
             [predictor.get_output_handle(n).copy_to_cpu() for n in predictor.get_output_names()],
-            arrays(theirs(oracle.to_tensor(x))),
+            arrays(in_paddle(oracle.to_tensor(x))),
         )
 
 

@@ -61,15 +61,15 @@ def batch(seed, size=6):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers(name, oracle):
-    theirs, mine = pair(oracle, paddle_jax, regression(OPTIMIZERS[name]))
+    in_paddle, mine = pair(oracle, paddle_jax, regression(OPTIMIZERS[name]))
     for step in range(STEPS):
         feed = batch(step, 6 + step % 2)
-        close(mine.run(feed), theirs.run(feed), 1e-4)
+        close(mine.run(feed), in_paddle.run(feed), 1e-4)
         if "schedule" in name:
             for optimizer in Held.optimizers.values():
                 optimizer._learning_rate.step()
-    for parameter in theirs.names():
-        close([mine.get(parameter)], [theirs.get(parameter)], 2e-4)
+    for parameter in in_paddle.names():
+        close([mine.get(parameter)], [in_paddle.get(parameter)], 2e-4)
 
 
 def conv_net(m):
@@ -90,13 +90,13 @@ def conv_net(m):
 
 
 def test_convolutions_and_running_statistics(oracle):
-    theirs, mine = pair(oracle, paddle_jax, conv_net)
+    in_paddle, mine = pair(oracle, paddle_jax, conv_net)
     for step in range(3):
         r = np.random.RandomState(step)
         feed = {"image": r.randn(5, 1, 8, 8).astype("float32"), "label": r.randint(0, 4, (5, 1))}
-        close(mine.run(feed), theirs.run(feed), 2e-4)
-    for name in theirs.names():
-        close([mine.get(name)], [theirs.get(name)], 2e-4)
+        close(mine.run(feed), in_paddle.run(feed), 2e-4)
+    for name in in_paddle.names():
+        close([mine.get(name)], [in_paddle.get(name)], 2e-4)
 
 
 def lstm_net(m):
@@ -109,13 +109,13 @@ def lstm_net(m):
 
 
 def test_recurrent_net(oracle):
-    theirs, mine = pair(oracle, paddle_jax, lstm_net)
+    in_paddle, mine = pair(oracle, paddle_jax, lstm_net)
     for step in range(2):
         r = np.random.RandomState(step)
         feed = {"ids": r.randint(0, 11, (3, 7)), "y": r.randn(3, 1).astype("float32")}
-        close(mine.run(feed), theirs.run(feed), 1e-4)
-    for name in theirs.names():
-        close([mine.get(name)], [theirs.get(name)], 2e-4)
+        close(mine.run(feed), in_paddle.run(feed), 1e-4)
+    for name in in_paddle.names():
+        close([mine.get(name)], [in_paddle.get(name)], 2e-4)
 
 
 def encoder(m):
@@ -127,15 +127,15 @@ def encoder(m):
 
 
 def test_transformer(oracle):
-    theirs, mine = pair(oracle, paddle_jax, encoder)
+    in_paddle, mine = pair(oracle, paddle_jax, encoder)
     for step in range(2):
         r = np.random.RandomState(step)
         feed = {"x": r.randn(3, 6, 8).astype("float32"), "y": r.randn(3, 8).astype("float32")}
-        close(mine.run(feed), theirs.run(feed), 1e-4)
+        close(mine.run(feed), in_paddle.run(feed), 1e-4)
 
 
 def test_clone_for_test_leaves_training_out(oracle):
-    theirs, mine = pair(oracle, paddle_jax, conv_net)
+    in_paddle, mine = pair(oracle, paddle_jax, conv_net)
     test = mine.main.clone(for_test=True)
     r = np.random.RandomState(1)
     feed = {"image": r.randn(4, 1, 8, 8).astype("float32"), "label": r.randint(0, 4, (4, 1))}
@@ -182,8 +182,8 @@ def test_gradient_rules_of_the_real_paddle(oracle):
         return [grads[0], through[0], blocked[0]]
 
     feed = {"x": np.array([1, 2], "float32"), "frozen": np.array([3, 4], "float32")}
-    theirs, mine = pair(oracle, paddle_jax, build)
-    close(mine.run(feed), theirs.run(feed))
+    in_paddle, mine = pair(oracle, paddle_jax, build)
+    close(mine.run(feed), in_paddle.run(feed))
 
 
 def test_gradients_beside_a_detached_leaf(oracle):
@@ -199,8 +199,8 @@ def test_gradients_beside_a_detached_leaf(oracle):
         return m.static.gradients(w, [z] if by_leaf else [x]) + m.static.gradients(w, [y])
 
     feed = {"x": np.array([1, 2, 3], "float32")}
-    theirs, mine = pair(oracle, paddle_jax, build)
-    close(mine.run(feed), theirs.run(feed))
+    in_paddle, mine = pair(oracle, paddle_jax, build)
+    close(mine.run(feed), in_paddle.run(feed))
     _, mine = pair(oracle, paddle_jax, lambda m: build(m, by_leaf=m is paddle_jax))
     np.testing.assert_allclose(mine.run(feed), [[2, 8, 18], [1, 4, 9]], rtol=1e-6)
 

@@ -177,7 +177,7 @@ class TransformerEncoderLayer(_Block):
 
 def _stack(layer: Layer, count: int) -> LayerList:
     """`layer` and count - 1 new ones made like it."""
-    # Made anew, not copied: copies would begin with equal weights.
+    # Each is a new one and no copy: copies would begin with equal weights.
     return LayerList([layer if i == 0 else type(layer)(**layer._config) for i in range(count)])
 
 
