@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
-from paddle_jax._core.execution.python_state import make_sequence, map_tensors, tensors_in
+from paddle_jax._core.base.sequences import make_sequence
+from paddle_jax._core.execution.python_state import map_tensors, tensors_in
 from paddle_jax._core.lazy import length_expressions as ex
 from paddle_jax._core.lazy import lengths as ls
 from paddle_jax._core.lazy.aval import aval_of

@@ -10,9 +10,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.state import Observing, local, state
 from paddle_jax._core.execution.dispatch import is_inexact
-from paddle_jax._core.execution.python_state import make_sequence
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tape.node import GraphFreedError, Node, PackedOperand, source_of
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape

@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.execution.python_state import make_sequence
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_trace import by_key
 from paddle_jax._program.guards.call_signature import specs_of_signature

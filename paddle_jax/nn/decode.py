@@ -7,26 +7,13 @@ from typing import Any
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.rnn import map_nested
 from paddle_jax.tensor.creation import full, to_tensor, zeros
 from paddle_jax.tensor.joining import stack
 from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
 _FAR = 1e9  # stands for minus infinity in log probabilities
-
-
-def _map(function: Any, first: Any, *others: Any) -> Any:
-    """Applies a function to Tensors nested in tuples, named tuples, lists and dicts."""
-    # The leaves of a nested structure are Tensors.
-    if isinstance(first, Tensor):
-        return function(first, *others)
-    if isinstance(first, dict):
-        return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
-    items = [_map(function, *values) for values in zip(first, *others, strict=True)]
-    # A named tuple takes its fields one by one.
-    if hasattr(first, "_fields"):
-        return type(first)(*items)
-    return type(first)(items)
 
 
 class Decoder:
@@ -113,7 +100,7 @@ class BeamSearchDecoder(Decoder):
 
     def initialize(self, initial_cell_states: Any) -> Any:
         """Returns (inputs, states, finished) for the first step; states are tiled for the beams."""
-        states = _map(
+        states = map_nested(
             lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)), initial_cell_states
         )
         one = states
@@ -138,14 +125,14 @@ class BeamSearchDecoder(Decoder):
     def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> Any:
         """Returns (OutputWrapper, StateWrapper, next inputs, finished)."""
         outputs, cell_states = self.cell(
-            _map(self._merge, inputs), _map(self._merge, states.cell_states), **kwargs
+            map_nested(self._merge, inputs), map_nested(self._merge, states.cell_states), **kwargs
         )
         if self.output_fn is None:
             logits = outputs
         else:
             logits = self.output_fn(outputs)
         # The cell saw all beams as one batch; the search compares the beams of each sample.
-        found, following = self._search(self._split(logits), _map(self._split, cell_states), states)
+        found, following = self._search(self._split(logits), map_nested(self._split, cell_states), states)
         if self.embedding_fn is None:
             inputs = found.predicted_ids
         else:
@@ -175,7 +162,7 @@ class BeamSearchDecoder(Decoder):
         # The length grows as long as the beam is open.
         lengths = self._follow(states.lengths, parents) + (~finished).astype("int64")
         following = self.StateWrapper(
-            _map(lambda s: self._follow(s, parents), cell_states),
+            map_nested(lambda s: self._follow(s, parents), cell_states),
             scores,
             finished | (tokens == self.end_token),
             lengths,
@@ -235,7 +222,9 @@ def dynamic_decode(
             ended = ended | finished
             # Finished samples keep their states.
             if impute_finished:
-                following = _map(lambda new, old, done=finished: _keep(done, old, new), following, states)
+                following = map_nested(
+                    lambda new, old, done=finished: _keep(done, old, new), following, states
+                )
         states = following
         finished = ended
         time = time + 1
@@ -246,10 +235,12 @@ def dynamic_decode(
         raise ValueError(
             "dynamic_decode: decoder: everything is finished before the first step; there are no outputs"
         )
-    outputs, states = decoder.finalize(_map(lambda *items: stack(items, axis=0), *steps), states, lengths)
+    outputs, states = decoder.finalize(
+        map_nested(lambda *items: stack(items, axis=0), *steps), states, lengths
+    )
     # The steps were stacked along the first axis.
     if not output_time_major:
-        outputs = _map(lambda x: x.transpose([1, 0, *range(2, x.ndim)]), outputs)
+        outputs = map_nested(lambda x: x.transpose([1, 0, *range(2, x.ndim)]), outputs)
     if return_length:
         return (outputs, states, lengths)
     return (outputs, states)

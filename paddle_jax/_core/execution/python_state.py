@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 
 MISSING = object()  # stands for what is not there
@@ -309,10 +310,3 @@ def map_tensors(value: Any, change: Callable[[Any], Any], kind: Any = Tensor) ->
             return value
         return make_sequence(type(value), items)
     return value
-
-
-def make_sequence(kind: Any, items: Sequence[Any]) -> Any:
-    """A list, tuple or named tuple."""
-    if hasattr(kind, "_fields"):
-        return kind(*items)
-    return kind(items)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_ours, is_python_or_numpy, is_users
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.lazy import length_expressions as ex
@@ -263,10 +264,7 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
         return function(value)
     if isinstance(value, list | tuple):
         items = [mapped(item, function) for item in value]
-        # A named tuple takes its fields one by one.
-        if hasattr(value, "_fields"):
-            return type(value)(*items)
-        return type(value)(items)
+        return make_sequence(type(value), items)
     if isinstance(value, slice):
         return slice(*[mapped(item, function) for item in (value.start, value.stop, value.step)])
     return value

@@ -30,6 +30,7 @@ from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.error_translation import cause_for
 from paddle_jax._core.base.errors import ArgumentError, MixedDtypesError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attributes
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.fast_path import run1, run2, run3
@@ -682,8 +683,7 @@ def _into(out: Any, result: Any) -> Any:
     """Puts a result into the Tensor(s) given as out=."""
     if isinstance(result, tuple | list):
         filled = [_into(o, r) for o, r in zip(out, result, strict=True)]
-        # a named tuple, as of topk, takes its fields one by one
-        return type(result)(*filled) if hasattr(result, "_fields") else type(result)(filled)
+        return make_sequence(type(result), filled)
     out._adopt(result)
     out.stop_gradient = result.stop_gradient
     return out

@@ -19,11 +19,11 @@ import numpy as np
 from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.base.errors import Unsupported
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.state import Observing, local
 from paddle_jax._core.execution.python_state import (
     RowsOrItems,
     Snapshot,
-    make_sequence,
     members,
     stores_of,
 )

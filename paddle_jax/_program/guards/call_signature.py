@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_users
-from paddle_jax._core.execution.python_state import IdentityKey, make_sequence, members, same_objects
+from paddle_jax._core.base.sequences import make_sequence
+from paddle_jax._core.execution.python_state import IdentityKey, members, same_objects
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec

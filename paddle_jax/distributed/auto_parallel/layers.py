@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from paddle_jax._core.execution.python_state import make_sequence
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_local, shard_tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout

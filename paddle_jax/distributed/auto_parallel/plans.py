@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle_jax._core.execution.python_state import make_sequence
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.api import shard_tensor
 from paddle_jax.distributed.auto_parallel.layers import replace

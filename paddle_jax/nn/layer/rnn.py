@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.nn import functional as F
@@ -25,16 +26,13 @@ if TYPE_CHECKING:
 _SCANNED = (SimpleRNNCell, LSTMCell, GRUCell)
 
 
-def _map(function: Callable[..., Any], first: Structure, *others: Any) -> Structure:
-    """Applies a function to Tensors nested in tuples, lists and dicts."""
+def map_nested(function: Callable[..., Any], first: Structure, *others: Any) -> Structure:
+    """Applies a function to Tensors nested in tuples, named tuples, lists and dicts."""
     if isinstance(first, dict):
-        return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
+        return {key: map_nested(function, value, *(o[key] for o in others)) for key, value in first.items()}
     if isinstance(first, list | tuple):
-        items = [_map(function, *values) for values in zip(first, *others, strict=True)]
-        # A named tuple takes its items one by one.
-        if hasattr(first, "_fields"):
-            return type(first)(*items)
-        return type(first)(items)
+        items = [map_nested(function, *values) for values in zip(first, *others, strict=True)]
+        return make_sequence(type(first), items)
     return function(first, *others)
 
 
@@ -93,14 +91,14 @@ def _loop(
     for t in reversed(range(steps)) if is_reverse else range(steps):
         # The default of `t` binds its value in this turn of the loop.
         outputs[t], new = cell(
-            _map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs
+            map_nested(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs
         )
         if valid is None:
             states = new
         else:
             # Beyond its end the states of a sequence stay; its last ones are the result.
-            states = _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
-    return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
+            states = map_nested(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
+    return map_nested(lambda *items: stack(items, axis=time_axis), *outputs), states
 
 
 def _choose(ok: Tensor, new: Tensor, old: Tensor) -> Tensor:
@@ -212,7 +210,7 @@ class BiRNN(Layer):
         out_bw, last_bw = run_cell(
             self.cell_bw, inputs, backward, length, True, self.time_major, zero_padding, kwargs
         )
-        return _map(lambda a, b: concat([a, b], axis=-1), out_fw, out_bw), (last_fw, last_bw)
+        return map_nested(lambda a, b: concat([a, b], axis=-1), out_fw, out_bw), (last_fw, last_bw)
 
 
 class RNNBase(LayerList):

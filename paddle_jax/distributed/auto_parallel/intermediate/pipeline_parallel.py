@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.execution.python_state import make_sequence
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.layout import DistLayout, layout_of
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
-from paddle_jax._core.execution.python_state import make_sequence
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.tensors.tensor import Tensor
 
 __all__ = []

@@ -13,9 +13,10 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import swapped_attributes
+from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.execution.python_state import make_sequence, tensors_in
+from paddle_jax._core.execution.python_state import tensors_in
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.tape.grad_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.tape.node import next_serial
