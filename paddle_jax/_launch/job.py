@@ -210,14 +210,17 @@ class _Job:
         """Runs the generations of the job; returns the exit status."""
         while True:
             self.meeting = self._meet()
+            if self.meeting is None:
+                self.say("INFO", "the other machines have finished the job")
+                return 0
             outcome = self._run_processes(self.meeting)
             if outcome.event.kind != "restart":
                 return outcome.status
             self.say("WARNING", f"starts all processes again: {outcome.event.reason}")
 
-    def _meet(self) -> Meeting:
+    def _meet(self) -> Meeting | None:
         meeting = self.membership.join()
-        if isinstance(self.membership, Membership):
+        if meeting is not None and isinstance(self.membership, Membership):
             self.log = Path(self.given.log_dir) / f"{self.given.job_id}.pod{meeting.rank}.log"
             self.say("INFO", f"is machine {meeting.rank} of {meeting.nodes}; processes: {meeting.endpoints}")
         return meeting

@@ -142,16 +142,19 @@ class Membership:
         self._described: Description = {}
         self._others: set[str] = set()
         self._stop = threading.Event()
+        self._beating: threading.Thread | None = None
 
     # joining ------------------------------------------------------------------------------------------------
 
-    def join(self) -> Meeting:
+    def join(self) -> Meeting | None:
         """Waits for the other launchers, at the start and after each restart.
 
+        Returns:
+            What they have agreed on; None where the others have finished the job without this launcher.
         Raises:
             RendezvousError: they do not agree, or do not come in time.
         """
-        self.pause()  # a heartbeat of the generation before must not bring an event of it
+        self._end_heartbeats()  # one of the generation before must not bring an event of it
         described = self._described = description(self.given)
         if self.meeting is not None:
             described["previous"] = self.meeting.rank
@@ -159,6 +162,8 @@ class Membership:
         answer = self._ask_to_join(described)
         if "error" in answer:
             raise RendezvousError(answer["error"])
+        if "over" in answer:
+            return None
         self.meeting = Meeting(
             answer["ranks"][key_of(described)],
             answer["nodes"],
@@ -169,8 +174,7 @@ class Membership:
         )
         self._others = set(answer["ranks"]) - {answer["keeper"]}
         self.event = Event("none")
-        self._stop = threading.Event()
-        threading.Thread(target=self._beat, args=(self._stop,), daemon=True).start()
+        self._begin_heartbeats()
         return self.meeting
 
     def _ask_to_join(self, described: Description) -> Answer:
@@ -215,14 +219,16 @@ class Membership:
             else:
                 server.abandon()
 
+    def _begin_heartbeats(self) -> None:
+        self._stop = threading.Event()
+        self._beating = threading.Thread(target=self._beat, args=(self._stop,), daemon=True)
+        self._beating.start()
+
     def _beat(self, stop: threading.Event) -> None:
         """Sends heartbeats until one brings an event."""
         heard = time.monotonic()
         while not stop.wait(_BEAT):
             event = self._report("running")
-            # Another generation has begun meanwhile: the event is of the one before.
-            if stop.is_set():
-                return
             if event is not None:
                 heard = time.monotonic()
             elif time.monotonic() - heard > self.place.lost:
@@ -263,6 +269,9 @@ class Membership:
             text: which process, and how it ended.
             asks_for_restart: whether it ended in order to be started again (exit status 101).
         """
+        self._end_heartbeats()
+        if self.event.kind != "none":  # the others know more than this failure
+            return self.event
         event = self._insist("failed", text=text, asks=asks_for_restart)
         while event.kind in ("wait", "none"):  # it may come from a machine that is lost
             time.sleep(RETRY)
@@ -288,6 +297,9 @@ class Membership:
         Returns:
             "finished", or what has happened meanwhile.
         """
+        self._end_heartbeats()
+        if self.event.kind != "none":
+            return self.event
         event = self._insist("done")
         if not self.place.is_elastic and self.server is None:
             return Event("finished")
@@ -315,13 +327,18 @@ class Membership:
         """Sends no more heartbeats, until it joins again."""
         self._stop.set()
 
+    def _end_heartbeats(self) -> None:
+        """Waits for the last heartbeat: only one question at a time may bring how the job ends."""
+        self._stop.set()
+        if self._beating is not None:
+            self._beating.join()
+
     def close(self) -> None:
         """Ends the part in the job."""
         self._stop.set()
         if self.registry is not None:
             self.registry.release()
         if self.server is not None:
-            self.server.store.informed.add(key_of(self._described))
             self.server.close()
             self.server = None
 

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 RETRY = 0.2  # seconds between two questions to the store
 QUICK = 10.0  # seconds: a restart that is asked for within them counts as a failure
 FIRST_START = 300.0  # seconds in which all machines must have come
-_LINGER = 3.0  # seconds for which the store answers after the last word, so that all hear it
 _WATCH = 0.5  # seconds between two looks at the heartbeats
 _REJOIN = 20.0  # seconds in which a machine has to join the next generation; it ends its processes meanwhile
 _MAX_BODY = 1 << 16  # bytes of a question
@@ -144,7 +143,7 @@ class JobStore:
         ending: why the job ends before its processes do, else None.
         changed: notified at each change.
         started: when the generation began to form.
-        informed: keys of those that have heard how the job ends.
+        asking: {key: time of the last question} of launchers that have not been sent their last answer.
         keeper: key of the launcher that keeps the store.
         token: the secret that all launchers must know; empty for none.
         agreed: description that all others must match, once the first generation runs.
@@ -166,7 +165,7 @@ class JobStore:
         self.ending: str | None = None
         self.changed = threading.Condition()
         self.started = time.monotonic()
-        self.informed: set[str] = set()
+        self.asking: dict[str, float] = {}
         self.agreed: Description | None = None
         self.began = self.started
         self.suspected: tuple[str, float] | None = None
@@ -179,6 +178,10 @@ class JobStore:
             refused = self._refusal(described)
             if refused is not None:
                 return {"error": refused}
+            self.asking[key_of(described)] = time.monotonic()
+            if self._is_finished() and not self._has_arrived(described):
+                # It was taken for lost, and the others have finished without it.
+                return {"over": True}
             if not self._has_arrived(described) and self._has_room(described):
                 self._admit(described)
             # Each question waits a little, so that launchers need not ask without pause.
@@ -188,8 +191,6 @@ class JobStore:
                 self._begin_or_give_up()
             if self.answer is None or not ("error" in self.answer or self._has_arrived(described)):
                 return {"waiting": [name_of(one) for one in self.arrived]}
-            if "error" in self.answer:
-                self.informed.add(key_of(described))
             return self.answer
 
     def _has_arrived(self, described: Description) -> bool:
@@ -206,7 +207,7 @@ class JobStore:
             return self.ending
         if self._has_arrived(described):
             return None
-        if self._is_finished():
+        if self._is_finished() and "previous" not in described:
             return "the job has ended"
         if self.agreed is not None:  # the job goes on without one that does not fit
             problem = _difference(self.agreed, described)
@@ -342,7 +343,6 @@ class JobStore:
         self.arrived = []
         self.answer = None
         self.members = {}
-        self.informed = set()
         self.suspected = None
         self.started = time.monotonic()
         self.changed.notify_all()
@@ -353,7 +353,6 @@ class JobStore:
             if self.ending is None:
                 # The reason of the first end counts.
                 self.ending = reason
-                self.informed = set()
                 self.changed.notify_all()
 
     def hear(self, word: dict[str, Any]) -> Answer:
@@ -365,6 +364,8 @@ class JobStore:
                 for a restart.
         """
         with self.changed:
+            if word["key"] in self.asking:
+                self.asking[word["key"]] = time.monotonic()
             if word["state"] == "left":
                 self._take_leave(word)
                 return {"event": "none"}
@@ -380,8 +381,6 @@ class JobStore:
         state = word["state"]
         if state == "done":
             member.is_done = True
-            if not self.place.is_elastic:  # it does not wait for the others
-                self.informed.add(word["key"])
             self.changed.notify_all()
         elif state == "failed":
             self._take_failure(word)
@@ -427,7 +426,6 @@ class JobStore:
     def _event(self, word: dict[str, Any]) -> Answer:
         """What a launcher has to do now."""
         if self.ending is not None:
-            self.informed.add(word["key"])
             return {"event": "end", "reason": self.ending}
         if self.suspected is not None and word["state"] == "failed":
             return {"event": "wait"}
@@ -436,7 +434,6 @@ class JobStore:
         if word["key"] not in self.members:
             return {"event": "restart", "reason": "it was taken for lost", "generation": self.generation}
         if self._is_finished():
-            self.informed.add(word["key"])
             return {"event": "finished"}
         return {"event": "none"}
 
@@ -458,14 +455,32 @@ class JobStore:
                     )
                     return
 
-    def linger(self) -> None:
-        """Lets the others hear how the job ends before the store closes."""
-        limit = time.monotonic() + _LINGER
-        while time.monotonic() < limit:
+    def forgive(self, seconds: float) -> None:
+        """Takes no silence of this length for a loss: the store itself has not run meanwhile."""
+        with self.changed:
+            for member in self.members.values():
+                member.heard += seconds
+
+    # the end ------------------------------------------------------------------------------------------------
+
+    def note_sent(self, word: dict[str, Any], answer: Answer) -> None:
+        """Notices that an answer has been sent. A launcher that knows how the job ends asks no more."""
+        is_last = "error" in answer or "over" in answer or answer.get("event") in ("end", "finished")
+        state = word.get("state")
+        if state == "left" or (state == "done" and not self.place.is_elastic):
+            is_last = True  # it does not wait for the others
+        if is_last and ("key" in word or word.keys() >= _DESCRIBED):
             with self.changed:
-                if self.members and self.informed >= set(self.members):
-                    return
-                if not self.members and self.informed >= {key_of(one) for one in self.arrived}:
+                self.asking.pop(word.get("key") or key_of(word), None)
+
+    def linger(self) -> None:
+        """Waits until all launchers but the keeper know how the job ends, so that the store can close."""
+        limit = time.monotonic() + self.place.lost
+        while time.monotonic() < limit:
+            # One that has said nothing for this long is lost.
+            oldest = time.monotonic() - self.place.lost
+            with self.changed:
+                if not any(heard > oldest for key, heard in self.asking.items() if key != self.keeper):
                     return
             time.sleep(0.02)
 
@@ -491,6 +506,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         store: JobStore = self.server.store  # pyright: ignore[reportAttributeAccessIssue]
         questions: dict[str, Callable[[Any], Answer]] = {"/join": store.join, "/word": store.hear}
+        word: dict[str, Any] = {}
         try:
             # A question without a length, or too long a one, is refused before it is read.
             length = int(self.headers["Content-Length"])
@@ -499,12 +515,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             word = json.loads(self.rfile.read(length))
             answer = questions[self.path](word)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            word = {}
             answer = {"error": f"the question was not understood: {error!r}"}
         data = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+        # Not before: the store closes once all know the end.
+        store.note_sent(word, answer)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing."""
@@ -529,12 +548,19 @@ class StoreServer(http.server.ThreadingHTTPServer):
 
     def _drop_regularly(self) -> None:
         # Silent machines are looked for as long as the store is open.
+        looked = time.monotonic()
         while self._open:
             time.sleep(_WATCH)
+            now = time.monotonic()
+            late = now - looked - _WATCH
+            looked = now
+            # A machine that was frozen or far too busy has heard nobody.
+            if late > _WATCH:
+                self.store.forgive(late)
             self.store.drop_silent()
 
     def close(self) -> None:
-        """Closes the store, once the others have heard its last word."""
+        """Closes the store, once all launchers know how the job ends."""
         self.store.linger()
         self.abandon()
 

@@ -8,10 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+from paddle_jax._launch import rendezvous
 from paddle_jax._launch import store as stores
 from paddle_jax._launch.store import JobStore, Place
 from tests.distributed import pairs
@@ -357,6 +359,73 @@ def test_a_container_that_comes_back_is_another_launcher(clock):
     store.hear(word(machines[0]))
     store.drop_silent()
     assert store.generation == 1
+
+
+def test_a_launcher_that_was_taken_for_lost_ends_well_with_the_job(clock):
+    store, machines = running(1, 2)
+    clock[0] += 9
+    store.hear(word(machines[0]))
+    clock[0] += 2
+    store.drop_silent()
+    answer = store.join(machines[0] | {"previous": 0})
+    assert answer["nodes"] == 1
+    store.hear(word(machines[0], generation=1, state="done"))
+    assert store.hear(word(machines[1], state="done"))["event"] == "restart"
+    assert store.join(machines[1] | {"previous": 1}) == {"over": True}
+
+
+def lingered(store, clock):
+    """For how many seconds of the clock the store stays open."""
+    began = clock[0]
+    store.linger()
+    return clock[0] - began
+
+
+@pytest.mark.parametrize("least", [1, 2])  # 2: a job that is not elastic
+def test_the_store_stays_until_the_end_has_been_sent_to_all(clock, monkeypatch, least):
+    store, machines = running(least, 2)
+    store.keeper = stores.key_of(machines[0])
+    monkeypatch.setattr(stores.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    done = word(machines[1], state="done")
+    first = store.hear(done)
+    store.hear(word(machines[0], state="done"))
+    assert lingered(store, clock) >= store.place.lost  # the answer is on its way
+    last = store.hear(done)
+    store.note_sent(done, first)
+    waits = lingered(store, clock) >= store.place.lost
+    assert waits == (least == 1)
+    store.note_sent(done, last)
+    assert last == {"event": "finished"} and lingered(store, clock) == 0
+
+
+def test_a_store_that_did_not_run_takes_nobody_for_lost(clock):
+    store, machines = running(1, 2)
+    clock[0] += 11
+    store.forgive(11)
+    store.drop_silent()
+    assert store.hear(word(machines[1])) == {"event": "none"}
+
+
+def test_a_heartbeat_that_brings_the_end_is_not_lost(monkeypatch):
+    """A heartbeat and the report of the end are on their way together: the store answers only the first."""
+    place = Place("127.0.0.1", 1, 2, 2, 300.0, 30.0)
+    member = rendezvous.Membership(place, None, print)
+    machine = described(0)
+    member._described = machine
+    under_way = threading.Event()
+    asked = []
+
+    def answered(place, path, word):
+        asked.append(word["state"])
+        under_way.set()
+        time.sleep(0.05)
+        return {"event": "end", "reason": f"said to {word['state']}"}
+
+    monkeypatch.setattr(rendezvous, "question", answered)
+    monkeypatch.setattr(rendezvous, "_BEAT", 0.0)
+    member._begin_heartbeats()
+    under_way.wait()
+    assert member.finish() == ("end", "said to running") and asked == ["running"]
 
 
 def test_who_leaves(clock):
