@@ -79,14 +79,19 @@ def test_steps_of_a_small_network():
 def once_meanwhile(monkeypatch):
     """Calls a function once while a segment is computed, as a finalizer would."""
 
-    def install(action):
+    def install(action, is_before=False):
+        def run_pending_action():
+            while pending:
+                pending.pop()()
+
         def wrap(owner, name):
             compute = getattr(owner, name)
 
             def with_action(*args, **kwargs):
+                if is_before:
+                    run_pending_action()
                 results = compute(*args, **kwargs)
-                while pending:
-                    pending.pop()()
+                run_pending_action()
                 return results
 
             monkeypatch.setattr(owner, name, with_action)
@@ -104,12 +109,14 @@ LENGTHS = pytest.mark.parametrize(
 
 
 @LENGTHS
-def test_what_a_finalizer_records_has_its_own_value(read, once_meanwhile):
+@pytest.mark.parametrize("is_before", [False, True])
+def test_what_a_finalizer_records_has_its_own_value(read, is_before, once_meanwhile):
     x = paddle.to_tensor([1.0, 2.0])
     for _ in range(3):
         read(x).numpy()
     recorded = []
-    once_meanwhile(lambda: recorded.append(x * 5))
+    fives = paddle.full([2], 5.0)
+    once_meanwhile(lambda: recorded.append(x * fives), is_before)
     assert read(x).tolist() == [2.0, 3.0]
     assert recorded[0].tolist() == [5.0, 10.0]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core.numpy_backend import Refusal, plan
+from paddle_jax._core.numpy_backend import Plan, Refusal, plan
 from tests.interpreter.compare import check
 
 R = np.random.RandomState(5)
@@ -52,6 +52,28 @@ PROGRAMS = {
 def test_programs(name):
     function, *operands = PROGRAMS[name]
     check(function, *operands, ulp=16, scale=8)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_joined_plan_gives_the_results_of_all(name):
+    function, *operands = PROGRAMS[name]
+    first = plan(jax.make_jaxpr(function)(*operands))
+    results = [np.asarray(x) for x in first(*operands)]
+    second = plan(jax.make_jaxpr(lambda x, *rest: (x.T, [y + x.sum() for y in rest]))(*results, operands[-1]))
+    count = len(results)
+    leaves = [-1 - i for i in range(len(operands))]
+    # The second plan reads the results of the first one and a leaf, the third one what the second gives.
+    sources = [leaves, [*range(count), leaves[-1]], [*range(count, 2 * count + 1), leaves[-1]]]
+    third = plan(
+        jax.make_jaxpr(lambda *xs: [x * 2 for x in xs])(*second(*results, operands[-1]), operands[-1])
+    )
+    joined = Plan.join([first, second, third], sources, len(operands))
+    alone = [*results, *second(*results, operands[-1])]
+    alone += third(*alone[count:], operands[-1])
+    for _ in range(2):
+        for got, wanted in zip(joined(*operands), alone, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+            assert type(got) is np.ndarray and got.dtype == wanted.dtype and got.flags.c_contiguous
 
 
 def test_results_are_arrays_in_c_order_also_of_no_dimensions():

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from paddle_jax._core.lazy.segment import OpSignature, Segment
 
 CONSTANT = object()  # the device of constants
-_UNREAD = "unread"  # among the constants of an Aval
+UNREAD = object()  # the device of operands whose values nothing reads
+_UNREAD_KEY = "unread"  # among the constants of an Aval
 _MAX_HOST_NUMBERS = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
@@ -36,7 +37,8 @@ class LazyArray:
             makes it has not run.
         segment: Segment in which the operation that makes it was recorded; unset for operands.
         position: int, the position of the result in that segment (positions.py).
-        device: device of the array; None for host numbers, CONSTANT for constants.
+        device: device of the array; None for host numbers, CONSTANT for constants, UNREAD for operands whose
+            values nothing reads.
         bounds: the least and the greatest element, unset until they are computed.
         made: Sig of the operation that made a large result, else unset.
     """
@@ -126,17 +128,17 @@ def unread_operand(aval: Aval) -> LazyArray:
 
     One object stands for all operands of an Aval, so that it takes one position in a segment.
     """
-    known = aval.constants.get(_UNREAD)
+    known = aval.constants.get(_UNREAD_KEY)
     if known is None:
         lazy = host_numbers((0,), aval)
-        lazy.device = CONSTANT
-        known = aval.constants.setdefault(_UNREAD, lazy)  # another thread may have been first
+        lazy.device = UNREAD
+        known = aval.constants.setdefault(_UNREAD_KEY, lazy)  # another thread may have been first
     return known
 
 
 def is_unread(raw: Any) -> bool:
     """Whether an operand comes from `unread_operand`."""
-    return type(raw) is LazyArray and type(raw.array) is tuple and raw.aval.constants.get(_UNREAD) is raw
+    return type(raw) is LazyArray and type(raw.array) is tuple and raw.device is UNREAD
 
 
 def constant_like(number: Any, raw: Any) -> LazyArray:

@@ -82,6 +82,40 @@ class Plan:
             (slot in owned, flat.avals[slot].shape, flat.avals[slot].dtype) for slot in flat.results
         ]
 
+    @classmethod
+    def join(cls, plans: Sequence[Plan], sources: Sequence[Sequence[int]], arity: int) -> Plan:
+        """One Plan that runs several plans, one after another, and gives the results of all.
+
+        Args:
+            plans: the plans, in their order.
+            sources: for each plan where its operands come from: -1 - j is operand j of the joined Plan, and k
+                is result k, counted over all plans.
+            arity: the number of operands of the joined Plan.
+        """
+        joined = object.__new__(cls)
+        joined._arity = arity
+        joined.cost = sum(plan.cost for plan in plans)
+        joined.compile_cost = sum(plan.compile_cost for plan in plans)
+        joined.names = {}
+        joined.shapes = [shape for plan in plans for shape in plan.shapes]
+        joined._ends = [end for plan in plans for end in plan._ends]
+        start: list[Any] = [None] * arity
+        steps: list[tuple[Any, ...]] = []
+        results: list[int] = []
+        for plan, operands in zip(plans, sources, strict=True):
+            slots = [-1 - source if source < 0 else results[source] for source in operands]
+            own_values = plan._start[plan._arity :]
+            slots.extend(range(len(start), len(start) + len(own_values)))
+            start.extend(own_values)
+            steps.extend(_with_slots(step, slots) for step in plan._steps)
+            results.extend(slots[slot] for slot in plan._results)
+            for name, count in plan.names.items():
+                joined.names[name] = joined.names.get(name, 0) + count
+        joined._start = start
+        joined._steps = steps
+        joined._results = results
+        return joined
+
     def __call__(self, *operands: np.ndarray) -> list[np.ndarray]:
         with np.errstate(all="ignore"):
             return self.quietly(operands)
@@ -209,6 +243,19 @@ def _step(call: Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> t
     if len(ins) == 2:
         return _TWO_OPERANDS, run, *ins, outs[0], dead or None
     return _MANY_OPERANDS, run, tuple(ins), None, outs[0], dead or None
+
+
+def _with_slots(step: tuple[Any, ...], slots: Sequence[int]) -> tuple[Any, ...]:
+    """A step of a plan, as a step of a joined Plan. slots: the new number of each slot."""
+    renumbered = [step[0], step[1]]
+    for part in step[2:]:  # numbers of slots, tuples of them, or None
+        if type(part) is tuple:
+            renumbered.append(tuple(slots[slot] for slot in part))
+        elif part is None:
+            renumbered.append(None)
+        else:
+            renumbered.append(slots[part])
+    return tuple(renumbered)
 
 
 def _private_slots(calls: Sequence[Call], results: set[int]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import is_unread
+from paddle_jax._core.lazy.lazy_array import UNREAD, is_unread
 from paddle_jax._core.lazy.positions import OP_MASK, select_result
 from paddle_jax._core.lazy.transfer import materialize, to_array, to_numpy
 
@@ -32,7 +32,7 @@ def operands_at(
         positions: the positions.
         leaves: the leaves of the segment.
         env: what the operations before have given, by their index.
-        read_leaf: `materialize`, `to_array` or `read_numpy`.
+        read_leaf: `materialize` or `to_array`.
     """
     found = []
     for position in positions:
@@ -52,7 +52,12 @@ def operands_at(
 
 def read_numpy(leaf: LazyArray) -> np.ndarray:
     """The NumPy array of a leaf."""
-    return to_numpy(materialize(leaf))
+    array = leaf.array
+    if type(array) is tuple:
+        if leaf.device is UNREAD:
+            return _unread_array(leaf.aval)
+        return materialize(leaf)
+    return to_numpy(array)
 
 
 @ft.lru_cache(maxsize=256)

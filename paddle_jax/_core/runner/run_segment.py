@@ -23,7 +23,7 @@ from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
-from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, select_result
+from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import referenced_results
 from paddle_jax._core.lazy.segment import (
@@ -97,7 +97,10 @@ def run_single_op(segment: Segment) -> bool:
         results = interpret(signature, operands_at(positions, leaves, {}, materialize))
     if results is None:
         return False
-    _finish_part(segment, [results], device)
+    positions = result_positions(ops, 0)
+    if signature.container is None:
+        results = [results]
+    _finish_part(segment, 1, dict(zip(positions, results, strict=True)), device)
     return True
 
 
@@ -121,29 +124,36 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
     results = results_of(plan, leaves)
     if results is None:
         return False
-    _finish_part(segment, results, device)
+    _finish_part(segment, plan.count, results, device)
     return True
 
 
-def _finish_part(segment: Segment, results: Sequence[Any], device: Any) -> None:
-    """Gives results of the first operations of a segment to their LazyArrays, and begins another segment."""
+def _finish_part(segment: Segment, count: int, arrays: Mapping[int, Any], device: Any) -> None:
+    """Gives results of the first operations of a segment to their LazyArrays, and begins another segment.
+
+    Args:
+        segment: the segment.
+        count: the number of operations that have run.
+        arrays: their results by their positions.
+        device: the device of the results.
+    """
     ops = segment.ops
     values = segment.results
     if values is None:  # a finalizer has run the segment meanwhile
         return
     for value in values:
-        i = value.position & OP_MASK
+        array = arrays.get(value.position)
         # a finalizer may have recorded further operations meanwhile
-        if value.array is None and i < len(results):
+        if value.array is None and array is not None:
             if value.aval.nbytes >= _LARGE:
-                value.signature = ops[i][0]
+                value.signature = ops[value.position & OP_MASK][0]
             value.device = device
-            value.array = select_result(results[i], value.position)
+            value.array = array
     log.segments += 1
     ctx = local.ctx
     if ctx.segment is segment:
         ctx.segment = _next_segment(ctx)
-        if len(segment.ops) == len(results):
+        if len(segment.ops) == count:
             segment.close()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import Context, Precision, local
-from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, is_unread
+from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, is_unread
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -359,7 +359,7 @@ class PassRecorder:
 
     def _operand(self, value: LazyArray) -> Any:
         """A new operand as a Pass has it; None where the pass cannot be replayed."""
-        if value.device is CONSTANT:
+        if value.device is CONSTANT or value.device is UNREAD:
             return value
         # Numbers of the host differ from step to step; only those that a node holds are found again.
         if type(value.array) is not tuple:

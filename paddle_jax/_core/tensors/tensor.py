@@ -643,7 +643,7 @@ def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
     known_value = frame.host_value(tensor)
     if known_value is not None:
         return known_value
-    value = materialize(read_raw(tensor))
+    value = materialize(frame.read(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
         frame.on_refusal(error)
