@@ -192,9 +192,12 @@ class DirectProgram:
         donated = list(self.pick_donated(arrays))
         # A donated array is deleted. Somebody else who holds it, such as a list of the user, must not lose
         # it.
-        if any(map(_REFERENCES.__lt__, map(sys.getrefcount, donated))):
-            # others hold these arrays, and keep them: + 1 for the variable of this line
-            donated = [a if sys.getrefcount(a) <= _REFERENCES + 1 else jax.numpy.array(a) for a in donated]
+        counts = list(map(sys.getrefcount, donated))
+        if counts and max(counts) > _REFERENCES:
+            donated = [
+                array if count <= _REFERENCES else jax.numpy.array(array)
+                for array, count in zip(donated, counts, strict=True)
+            ]
         # The list would be one more holder of each array.
         kept = arrays[len(donated) :]
         del arrays
