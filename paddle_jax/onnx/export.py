@@ -14,6 +14,15 @@ from paddle_jax.framework.model_files.program import parse
 from paddle_jax.framework.model_files.records import NotInOnnx
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
+from paddle_jax.onnx.complex_rules import (
+    COMPLEX_RULES,
+    is_complex,
+    names_of,
+    pair_of,
+    paired,
+    real_parts,
+    run_complex,
+)
 from paddle_jax.onnx.graph import OPSET, Graph
 from paddle_jax.onnx.rules import rule_of
 
@@ -90,17 +99,22 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
 
     # Operations without a rule are reported together, before any node is made.
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
-    missing = sorted(name for name in names if rule_of(name) is None)
+    missing = sorted(name for name in names if rule_of(name) is None and name not in COMPLEX_RULES)
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
-    g = Graph(onnx)
+    g = Graph(onnx, opset)
     env = {}
     kinds = {}
     for name, (number, shape, dtype, _) in program.parameters.items():
-        env[number], kinds[number] = g.constant(arrays[name], name), (dtype, tuple(shape))
+        kinds[number] = (dtype, tuple(shape))
+        if is_complex(kinds[number]):
+            env[number] = pair_of(g, arrays[name], name)
+        else:
+            env[number] = g.constant(arrays[name], name)
     inputs = []
     for name, number, shape, dtype in program.feeds:
         env[number], kinds[number] = name, (dtype, tuple(shape))
+        _check_real(f"the input {name}", kinds[number])
         # Each open length gets a name of its own, as nothing says which ones agree.
         inputs.append(_info(onnx, name, dtype, [f"{name}_{i}" if n < 0 else n for i, n in enumerate(shape)]))
     try:
@@ -109,6 +123,7 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
         raise NotImplementedError(f"onnx.export: {error}") from error
     outputs = []
     for name, number, shape, dtype in program.fetches:
+        _check_real(f"the result {name}", (dtype, shape))
         # A result may also be an input or a constant, so each gets a node with its public name.
         g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
         outputs.append(_info(onnx, name, dtype, _lengths(shape)))
@@ -134,10 +149,7 @@ def _run_block(
         if op.name == "cf.yield":
             return operands
         try:
-            if op.name in _CONTROL:
-                found = _CONTROL[op.name](g, op, operands, env, kinds)
-            else:
-                found = rule_of(op.name)(g, _Op(op, kinds), *operands)
+            found = _results(g, op, operands, env, kinds)
         except NotInOnnx as error:
             # The message says which operation it was.
             raise NotInOnnx(f"{op.name}: {error}") from error
@@ -146,6 +158,27 @@ def _run_block(
         env.update(zip(op.outputs, found, strict=False))
         kinds.update(zip(op.outputs, op.types, strict=True))
     return []
+
+
+def _results(
+    g: Graph, op: Callable[..., Any], operands: Sequence[Any], env: dict[Any, Any], kinds: dict[Any, Any]
+) -> Any:
+    """Adds the nodes of an operation; gives the names of its results."""
+    if op.name in _CONTROL:
+        return _CONTROL[op.name](g, op, operands, env, kinds)
+    rule = rule_of(op.name)
+    seen = _Op(op, kinds)
+    if any(map(is_complex, [*seen.kinds, *op.types])):
+        return run_complex(rule, g, seen, op.name, operands)
+    return rule(g, seen, *operands)
+
+
+def _check_real(name: str, kind: Any) -> None:
+    if is_complex(kind):
+        raise NotImplementedError(
+            f"onnx.export: {name} is complex, which ONNX runtimes do not have; "
+            "take and give real Tensors with paddle.as_complex(x) and paddle.as_real(x)"
+        )
 
 
 def _subgraph(
@@ -161,11 +194,13 @@ def _subgraph(
     outer = g.nodes
     g.nodes = []
     # A result may come from outside the block, and needs a node inside.
-    ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
+    results = names_of(_run_block(g, block, dict(env), dict(kinds)))
+    ends = [g.node("Identity", [name]) for name in results]
     nodes = g.nodes
     g.nodes = outer
     found = [
-        _info(g.onnx, name, dtype, _lengths(shape)) for name, (dtype, shape) in zip(ends, types, strict=True)
+        _info(g.onnx, name, dtype, _lengths(shape))
+        for name, (dtype, shape) in zip(ends, real_parts(types), strict=True)
     ]
     return g.onnx.helper.make_graph(nodes, g.name(), inputs, found)
 
@@ -175,7 +210,8 @@ def _if(
 ) -> list[str] | str:
     # Both branches see all values from outside.
     then, other = (_subgraph(g, block, env, kinds, [], op.types) for block in op.blocks)
-    return g.node("If", operands, len(op.outputs), then_branch=then, else_branch=other)
+    count = len(real_parts(op.types))
+    return _grouped(g.node("If", operands, count, then_branch=then, else_branch=other), op)
 
 
 def _loop(
@@ -183,21 +219,30 @@ def _loop(
 ) -> list[str]:
     body = op.blocks[0]
     flag = ("bool", ())
-    names = [g.name() for _ in body.args]
+    kinds_of_parts = real_parts(op.types)
+    names = [g.name() for _ in kinds_of_parts]
     # ONNX passes a loop the count of rounds and the condition.
     inputs = [_info(g.onnx, g.name(), "int64", []), _info(g.onnx, g.name(), "bool", [])]
     inputs += [
         _info(g.onnx, name, dtype, _lengths(shape))
-        for name, (dtype, shape) in zip(names, op.types, strict=True)
+        for name, (dtype, shape) in zip(names, kinds_of_parts, strict=True)
     ]
     inside = (
-        env | dict(zip(body.args, names, strict=True)),
+        env | dict(zip(body.args, paired(names, op.types), strict=True)),
         kinds | dict(zip(body.args, op.types, strict=True)),
     )
     # The body gives the next condition first.
     part = _subgraph(g, body, *inside, inputs, [flag, *op.types])
     # No limit of rounds.
-    return g.node("Loop", [None, *operands], len(op.outputs), body=part)
+    return _grouped(g.node("Loop", [None, *names_of(operands)], len(names), body=part), op)
+
+
+def _grouped(found: Any, op: Any) -> Any:
+    """The results of a branch or loop: one name, or a list of them, with Pairs for complex numbers."""
+    results = paired(found if isinstance(found, list) else [found], op.types)
+    if len(results) == 1:
+        return results[0]
+    return results
 
 
 _CONTROL = {"if": _if, "while": _loop}

@@ -21,7 +21,7 @@ class Graph:
     of those that are constant.
 
     Attributes:
-        onnx: as given.
+        onnx, opset: as given.
         nodes, initializers: lists of protocol messages.
         known: dict of the values that are constants.
         count: int, how many names were made.
@@ -30,8 +30,9 @@ class Graph:
 
     count: int
 
-    def __init__(self, onnx: Any) -> None:
+    def __init__(self, onnx: Any, opset: int = OPSET) -> None:
         self.onnx = onnx
+        self.opset = opset
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.known: dict[Any, Any] = {}
@@ -45,6 +46,7 @@ class Graph:
 
     def node(self, kind: str, inputs: Sequence[str], outputs: Any = 1, **attrs: Any) -> Any:
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
+        inputs, attrs = self._in_opset(kind, list(inputs), attrs)
         names = [self.name() for _ in range(outputs)]
         self.nodes.append(
             # An empty name stands for an operand that is left out.
@@ -53,6 +55,17 @@ class Graph:
         if outputs == 1:
             return names[0]
         return names
+
+    def _in_opset(self, kind: str, inputs: list[Any], attrs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Operands and attributes of a node, which are those of OPSET, as a later version has them."""
+        is_reduction = kind.startswith("Reduce") and kind != "ReduceSum"
+        if self.opset >= 18 and is_reduction and "axes" in attrs:
+            inputs.append(self.ints(list(attrs.pop("axes"))))
+        if self.opset >= 20 and kind == "DFT":
+            inputs += [None] * (2 - len(inputs)) + [self.number(attrs.pop("axis"), "int64")]
+        if self.opset >= 20 and kind == "GridSample" and "mode" in attrs:
+            attrs["mode"] = {"bilinear": "linear", "bicubic": "cubic"}.get(attrs["mode"], attrs["mode"])
+        return inputs, attrs
 
     def constant(self, array: Any, name: str | None = None) -> str:
         """The name of an array."""
@@ -79,6 +92,12 @@ class Graph:
     def number(self, value: Any, dtype: DTypeLike) -> str:
         """The name of a 0-D tensor."""
         return self.constant(np.array(value, dtype))
+
+    def checked(self, numbers: str, is_right: str) -> str:
+        """A vector of int64, in a model that fails where a vector of one bool is False."""
+        # ONNX has no errors of its own. Runtimes refuse a position outside of a tensor.
+        outside = self.node("Where", [is_right, self.ints([0]), self.ints([1])])
+        return self.node("Add", [numbers, self.node("Gather", [self.ints([0]), outside])])
 
     # operands -----------------------------------------------------------------------------------------------
 

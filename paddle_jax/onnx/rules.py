@@ -278,6 +278,5 @@ RULES = {
     "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
     "mean_all": lambda g, op, x: g.node("ReduceMean", [x], keepdims=0),
     "nonzero": lambda g, op, x: g.node("Transpose", [g.node("NonZero", [x])], perm=[1, 0]),
-    "dropout": lambda g, op, x, *rest: [g.node("Identity", [x]), None],
     "split_with_num": _split_evenly,
 }

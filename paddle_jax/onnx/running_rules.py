@@ -142,6 +142,11 @@ def _extreme(comparison: str) -> Callable[..., list[str]]:
 
     def rule(g: Graph, op: Any, x: str) -> list[str]:
         kind = op.kind()
+        is_half = kind in ("float16", "bfloat16")
+        # onnxruntime compares few kinds of short floats; longer ones are in the same order.
+        if is_half:
+            kind = "float32"
+            x = g.cast(x, kind)
         axis = op.axis % op.ndim()
         longer = _longer(g, x, op.ndim(), kind)
         shape = _without_axis(g, longer, axis, op.ndim())
@@ -163,7 +168,9 @@ def _extreme(comparison: str) -> Callable[..., list[str]]:
             return [value, place, g.node("Add", [count, g.number(1, op.dtype)])], [value, place]
 
         states = [(value, kind), (place, op.dtype), (g.number(0, op.dtype), op.dtype)]
-        return _cut(g, _scan(g, longer, axis, states, step, kind, [kind, op.dtype]), x, op.ndim())
+        found = _scan(g, longer, axis, states, step, kind, [kind, op.dtype])
+        values, places = _cut(g, found, x, op.ndim())
+        return [g.cast(values, op.kind()) if is_half else values, places]
 
     return rule
 
@@ -176,6 +183,9 @@ def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
         axes = sorted(axis % ndim for axis in op.axis) or list(range(ndim))
         kept = [axis for axis in range(ndim) if axis not in axes]
         kind = op.out[0]
+        is_half = kind in ("float16", "bfloat16")
+        if is_half:
+            kind = "float32"
         is_float = np.dtype(kind).kind == "f"
         largest, nothing = (math.inf, math.nan) if is_float else (np.iinfo(kind).max, 0)
         rows = g.node("Transpose", [x], perm=[*kept, *axes]) if ndim else x
@@ -217,15 +227,17 @@ def _median(ignores_nan: bool) -> Callable[..., list[str | None]]:
         value = g.node("Reshape", [value, shape], allowzero=1)
         if place is not None:
             place = g.node("Reshape", [place, shape], allowzero=1)
-        return [value, place]
+        return [g.cast(value, op.out[0]) if is_half else value, place]
 
     return rule
 
 
 def _window_places(g: Graph, size: str, kernel: int, stride: int, dilation: int) -> tuple[str, str]:
     """(positions [kernel, windows] along an axis, the number of windows)."""
-    room = g.node("Sub", [size, g.ints([dilation * (kernel - 1) + 1])])
+    reach = dilation * (kernel - 1) + 1
+    room = g.node("Sub", [size, g.ints([reach])])
     windows = g.node("Add", [g.node("Div", [room, g.ints([stride])]), g.ints([1])])
+    windows = g.checked(windows, g.node("LessOrEqual", [g.ints([reach]), size]))
     starts = g.node("Mul", [steps(g, windows), g.ints([stride])])
     offsets = g.ints([[dilation * k] for k in range(kernel)])
     return g.node("Add", [offsets, g.node("Unsqueeze", [starts, g.ints([0])])]), windows
@@ -246,6 +258,36 @@ def _unfold(g: Graph, op: Any, x: str) -> str:
 
 
 def _fold(g: Graph, op: Any, x: str) -> str:
+    # onnxruntime convolves single precision alone.
+    if op.kind() != "float32":
+        return _fold_by_places(g, op, x)
+    return _fold_by_convolution(g, op, x)
+
+
+def _fold_by_places(g: Graph, op: Any, x: str) -> str:
+    """Adds each number at its place in the padded image."""
+    (height, width), pads = op.kernel_sizes, op.paddings
+    full = [op.output_sizes[axis] + pads[axis] + pads[axis + 2] for axis in (0, 1)]
+    places = []
+    for axis in (0, 1):
+        reach = op.dilations[axis] * (op.kernel_sizes[axis] - 1) + 1
+        starts = np.arange(0, full[axis] - reach + 1, op.strides[axis])
+        places.append(op.dilations[axis] * np.arange(op.kernel_sizes[axis])[:, None] + starts)
+    # [height, width, rows, columns]
+    index = places[0][:, None, :, None] * full[1] + places[1][None, :, None, :]
+    batch, channels = length(g, x, 0), g.node("Div", [length(g, x, 1), g.ints([height * width])])
+    outer = g.node("Concat", [batch, channels], axis=0)
+    rows = g.node("Reshape", [x, g.node("Concat", [outer, g.ints([index.size])], axis=0)], allowzero=1)
+    index = g.node("Expand", [g.ints(index.ravel()), g.node("Shape", [rows])])
+    zeros = g.node("Concat", [outer, g.ints([full[0] * full[1]])], axis=0)
+    zeros = g.node("Expand", [g.number(0, op.kind()), zeros])
+    found = g.node("ScatterElements", [zeros, index, rows], axis=2, reduction="add")
+    found = g.node("Reshape", [found, g.node("Concat", [outer, g.ints(full)], axis=0)], allowzero=1)
+    ends = [pads[axis] + op.output_sizes[axis] for axis in (0, 1)]
+    return g.node("Slice", [found, g.ints(list(pads[:2])), g.ints(ends), g.ints([2, 3])])
+
+
+def _fold_by_convolution(g: Graph, op: Any, x: str) -> str:
     """A transposed convolution, in which each column of x is one place of the window."""
     (height, width), pads = op.kernel_sizes, op.paddings
     sums = pads[0] + pads[2], pads[1] + pads[3]
@@ -281,6 +323,34 @@ def _frame(g: Graph, op: Any, x: str) -> str:
     return g.node("Gather", [x, places], axis=axis)
 
 
+def _overlap_add(g: Graph, op: Any, x: str) -> str:
+    """Adds each frame at its place."""
+    ndim = op.ndim()
+    # [..., frame_length, frames], where the axis 0 has frames first.
+    if op.axis == 0:
+        perm = [*range(2, ndim), 1, 0]
+        x = g.node("Transpose", [x], perm=perm)
+    size, count = length(g, x, ndim - 2), length(g, x, ndim - 1)
+    hop = g.ints([op.hop_length])
+    # As in Paddle there are no gaps between frames.
+    size = g.checked(size, g.node("LessOrEqual", [hop, size]))
+    zero, one = (g.ints([n]) for n in (0, 1))
+    total = g.node("Add", [g.node("Mul", [g.node("Sub", [count, one]), hop]), size])
+    # The frames and what is in them, as one axis.
+    outer = g.node("Slice", [g.node("Shape", [x]), zero, g.ints([ndim - 2])])
+    rows = g.node("ReduceProd", [outer], keepdims=1) if ndim > 2 else one
+    flat = g.node("Reshape", [x, g.node("Concat", [rows, g.node("Mul", [size, count])], axis=0)], allowzero=1)
+    starts = g.node("Mul", [steps(g, count), hop])
+    places = g.node("Add", [g.node("Unsqueeze", [steps(g, size), one]), starts])
+    index = g.node("Expand", [g.node("Reshape", [places, g.ints([-1])]), g.node("Shape", [flat])])
+    zeros = g.node("Expand", [g.number(0, op.kind()), g.node("Concat", [rows, total], axis=0)])
+    found = g.node("ScatterElements", [zeros, index, flat], axis=1, reduction="add")
+    found = g.node("Reshape", [found, g.node("Concat", [outer, total], axis=0)], allowzero=1)
+    if op.axis == 0 and ndim > 2:
+        found = g.node("Transpose", [found], perm=[ndim - 2, *range(ndim - 2)])
+    return found
+
+
 def _zeros(g: Graph, shape: Any, dtype: str) -> str:
     """Zeros, whose shape is that of the numbers that are drawn."""
     return g.node("Expand", [g.number(0, dtype), g.int_list(shape)])
@@ -310,7 +380,27 @@ def _bernoulli(g: Graph, op: Any, x: str) -> str:
     return g.cast(g.node("Less", [share, x]), op.kind())
 
 
+def _dropout(g: Graph, op: Any, x: str, seed: str | None, p: str) -> list[str | None]:
+    (share,) = g.numbers(p)
+    kind = op.kind()
+    is_scaled_at_test = op.mode == "downgrade_in_infer"
+    if op.is_test:
+        # Without a factor in training, the mean is kept here.
+        if is_scaled_at_test:
+            return [g.node("Mul", [x, g.number(1 - share, kind)]), None]
+        return [g.node("Identity", [x]), None]
+    # Nothing is left, so there is nothing to scale.
+    if share == 1:
+        return [g.node("Expand", [g.number(0, kind), g.node("Shape", [x])]), None]
+    ratio = g.number(share, "float32")
+    found = g.node("Dropout", [x, ratio, g.constant(np.array(True))])
+    if is_scaled_at_test:
+        found = g.node("Mul", [found, g.number(1 - share, kind)])
+    return [found, None]
+
+
 RULES = {
+    "dropout": _dropout,
     "cumprod": _cumprod,
     "logcumsumexp": _logcumsumexp,
     "cummax": _extreme("Less"),
@@ -320,6 +410,7 @@ RULES = {
     "unfold": _unfold,
     "fold": _fold,
     "frame": _frame,
+    "overlap_add": _overlap_add,
     "gaussian": _gaussian,
     "uniform": _uniform,
     "randint": _randint,

@@ -52,14 +52,19 @@ def resized_transform(name: str, real_result: bool = False) -> Callable[..., Any
     result."""
 
     def decompose(a: Any, x: Any) -> Any:
-        if has_lengths_of(a, x, real_result) or is_empty(x):
+        if is_empty(x):
             return None
+        is_open = real_result and is_length(a.lengths[-1])
+        if has_lengths_of(a, x, real_result):
+            return _real_of_half(a, x) if is_open else None
         lengths = list(a.lengths)
         if real_result:
             wanted = [*lengths[:-1], lengths[-1] // 2 + 1]
         else:
             wanted = lengths
         resized = _resized(x, a.axes, wanted)
+        if is_open:
+            return _real_of_half(a, resized)
         sizes = None
         # The last length of a real result is not known from its half.
         if real_result:
@@ -67,6 +72,20 @@ def resized_transform(name: str, real_result: bool = False) -> Callable[..., Any
         return getattr(fourier, name)(resized, sizes, a.axes, a.forward, a.norm)
 
     return decompose
+
+
+def _real_of_half(a: Any, x: Any) -> Any:
+    """The real result from half of the terms, where its length is open: Paddle's operation takes a number."""
+    if not x.dtype.is_complex:
+        x = P.complex(x, P.zeros_like(x))
+    *others, last = [axis % x.ndim for axis in a.axes]
+    if others:
+        x = fourier.c2c(x, None, tuple(others), a.forward, a.norm)
+    # The terms of the other half are the conjugate ones, backwards.
+    n = a.lengths[-1]
+    back = x[(*[slice(None)] * last, slice(1, n - n // 2))]
+    x = P.concat([x, P.flip(P.conj(back), [last])], last)
+    return P.real(fourier.c2c(x, None, (last,), a.forward, a.norm))
 
 
 def _centred(window: Any, length: Any, size: Any, dtype: Any) -> Any:
