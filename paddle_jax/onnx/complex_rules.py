@@ -69,8 +69,8 @@ def run_complex(rule: Callable[..., Any] | None, g: Graph, op: Any, name: str, o
     if rule is None or name not in _BY_PARTS:
         raise NotInOnnx("complex numbers; compute with paddle.real(x) and paddle.imag(x)")
     op = _of_real_numbers(op)
-    real = rule(g, op, *[_part(g, op, one, True) for one in operands])
-    imag = rule(g, op, *[_part(g, op, one, False) for one in operands])
+    real = rule(g, op, *[_component(g, op, one, True) for one in operands])
+    imag = rule(g, op, *[_component(g, op, one, False) for one in operands])
     if isinstance(real, list):
         # Results of a list may be names of lists again, or missing.
         return [one and Pair(one, other) for one, other in zip(real, imag, strict=True)]
@@ -121,9 +121,9 @@ def _real_kind(kind: Any) -> Any:
     return _REAL.get(kind[0], kind[0]), kind[1]
 
 
-def _part(g: Graph, op: Any, value: Any, is_real: bool) -> Any:
+def _component(g: Graph, op: Any, value: Any, is_real: bool) -> Any:
     if isinstance(value, list):
-        return [_part(g, op, one, is_real) for one in value]
+        return [_component(g, op, one, is_real) for one in value]
     if isinstance(value, Pair):
         return value.real if is_real else value.imag
     return value
