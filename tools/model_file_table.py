@@ -21,11 +21,12 @@ HOME = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HOME))
 
 import paddle_jax  # noqa: E402
-from paddle_jax._core.kernels.op_record import READS  # noqa: E402
+from paddle_jax._core.kernels.op_record import READS, RECORDED  # noqa: E402
 from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax.framework.model_files.c_calls import signatures  # noqa: E402
 from paddle_jax.framework.model_files.constant_folding import HOST  # noqa: E402
 from paddle_jax.framework.model_files.reading import RULES, rule_of  # noqa: E402
+from paddle_jax.framework.model_files.records import parse_record  # noqa: E402
 
 PAGE = HOME / "docs/model-file-operations.md"
 HEAD = """# Operations in model files
@@ -195,6 +196,11 @@ def counterparts():
     plain = {name for name in signatures() if name[-1] != "_" and not name.endswith("_grad")}
     read = {name for name in [*READS, *RULES] if "." not in name}
     return sorted(read | {name for name in plain if is_read(name)})
+
+
+def declared():
+    """The names of Paddle's operations that declarations of functions have."""
+    return {name for op in RECORDED if op.record.pir for name in parse_record(op.record.pir).names}
 
 
 def rows():

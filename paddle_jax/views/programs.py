@@ -133,6 +133,9 @@ def explain_view(report: Explanation) -> Markup:
     if report.guard_failures:
         rows = list(map(list, report.guard_failures.items()))
         parts.append(table(("guard that did not hold", "compiled again"), rows))
+    if report.flat_buffers:
+        rows = list(map(list, report.flat_buffers.items()))
+        parts.append(table(("flat buffers of compiled steps", "times"), rows))
     if report.refusals:
         rows = sorted(map(list, report.refusals.items()), key=lambda cells: -cells[1])
         parts.append(fold("operations that did not run in NumPy", table(("reason", "operations"), rows)))

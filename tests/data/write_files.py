@@ -3,7 +3,8 @@
     python tests/data/write_files.py
 
 `tests/framework/test_older_files.py` reads them. They stay as they are while the formats are promised; add
-files for a new kind, do not write the old ones again.
+files for a new kind, do not write the old ones again. `own_operations.json` is of a version that saved `rot90`,
+`quantile`, `cdist` and `view` as operations of paddle_jax, which are saved in parts today.
 """
 
 import pickle

@@ -54,6 +54,17 @@ def test_model():
     np.testing.assert_allclose(net(paddle.to_tensor(EXPECTED["x"])), EXPECTED["y"], rtol=1e-6)
 
 
+def test_operations_of_ours():
+    """Functions that are saved in parts today were one operation each, under our name."""
+    x = EXPECTED["x"]
+    found = paddle.jit.load(str(FILES / "own_operations"))(paddle.to_tensor(x))
+    distances = np.sqrt(((x[:, None] - x) ** 2).sum(-1))
+    right = np.rot90(x), np.quantile(x, 0.25).astype("float32"), distances, x.view("int32")
+    for one, array in zip(found, right, strict=True):
+        assert (one.shape, one.numpy().dtype) == (list(array.shape), array.dtype)
+        np.testing.assert_allclose(one.numpy(), array, rtol=1e-6)
+
+
 def test_static_model(tmp_path):
     shutil.copy(FILES / "static.json", tmp_path)
     paddle.enable_static()

@@ -5,9 +5,6 @@ import pathlib
 
 import pytest
 
-from paddle_jax._core.kernels.op_record import RECORDED
-from paddle_jax.framework.model_files.records import parse_record
-
 HOME = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -39,7 +36,7 @@ def test_the_page_is_as_the_tool_writes_it(table):
 
 def test_what_is_said_to_be_written_is_named_by_the_code(table):
     sources = "".join(path.read_text() for path in (HOME / "paddle_jax/framework/model_files").rglob("*.py"))
-    known = {name for op in RECORDED if op.record.pir for name in parse_record(op.record.pir).names}
+    known = table.declared()
     written = [name for name, (_, written, _) in table.rows().items() if written]
     assert len(written) > 300
     assert [

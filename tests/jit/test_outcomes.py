@@ -2,16 +2,11 @@
 nothing is changed."""
 
 from contextlib import nullcontext
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core.kernels import value_checks
-from paddle_jax._core.kernels.value_checks import PendingChecks
-from paddle_jax._core.lazy.lazy_array import LazyArray
-from paddle_jax._program.guards.operand_guards import HostValueGuard
 
 F = paddle.nn.functional
 
@@ -53,6 +48,11 @@ CASES = {  # function of one Tensor; a value that is allowed; values that are no
 }
 
 
+def raises_no_more():
+    """An error that was raised is not raised again where another value is read."""
+    assert (paddle.ones([2]) * 2).tolist() == [2, 2]
+
+
 @pytest.mark.parametrize("tier", ["sync", "off"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_error_is_that_of_the_immediate_tier(name, tier):
@@ -76,7 +76,7 @@ def test_the_error_is_that_of_the_immediate_tier(name, tier):
             there.value
         ) in str(here.value)
         assert "test_outcomes.py" in str(here.value)
-        assert not PendingChecks.queue
+        raises_no_more()
     np.testing.assert_allclose(compiled(good).numpy(), want, rtol=1e-6)
 
 
@@ -166,7 +166,7 @@ def test_what_is_not_computed_yet_when_it_is_refused(ask, tier):
                 loss = F.binary_cross_entropy(w * (1.2 if bad else 0.5), paddle.ones([2]))
                 loss.backward()
                 ASKED[ask](loss)
-            assert not PendingChecks.queue
+            raises_no_more()
             w.clear_gradient()
 
 
@@ -177,7 +177,7 @@ def test_told_once_and_at_the_next_call():
     bad(ids(1))
     with pytest.raises(ValueError, match="got 9"):
         out = bad(ids(9))
-        while PendingChecks.queue:  # the computation may take a while
+        for _ in range(100_000):  # the computation may take a while
             step(ids(1))
     assert step(ids(2)).tolist() == [[6, 7, 8]] and "out" not in locals()
 
@@ -218,43 +218,3 @@ def test_index_kept_outside():
     Kept.index.set_value(ids(3, 0))
     with pytest.raises(IndexError, match="3"):
         step(x).numpy()
-
-
-@pytest.mark.parametrize("failed", [0, 1])
-def test_checks_of_a_program_that_is_done_before_an_earlier_one(monkeypatch, failed):
-    """Checks of three numbers are found in the queue behind others, which still wait."""
-    monkeypatch.setattr(PendingChecks, "queue", [])
-    waiting = LazyArray.__new__(LazyArray)
-    waiting.array = None
-    checks = [(2, lambda least, greatest: ValueError(f"embedding: {least} to {greatest}"), "here")]
-    value_checks.enqueue_results(waiting, checks)
-    if failed:
-        with pytest.raises(ValueError, match="embedding: 3 to 9; at here"):
-            value_checks.enqueue_results(np.array([1, 3, 9]), checks)
-    else:
-        value_checks.enqueue_results(np.array([0, 3, 9]), checks)
-    assert [raw for raw, _ in PendingChecks.queue] == [waiting]
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "holds"),
-    [
-        (np.array([0.5, 7.0]), np.array([0.5, 7.0]), True),
-        (np.array([0.5, 7.0]), np.array([0.5, 8.0]), False),
-        (np.array([0.5, 7.0]), np.array([0.5, 7.0], "float32"), False),
-        (np.array([0.5, 7.0]), np.array([0.5]), False),
-        (np.array([0.5, 7.0]), 0.5, False),
-        ([1.0, np.ones(2)], [2.0, np.ones(2)], False),
-        ([1.0, np.ones(2)], [1.0, np.zeros(2)], False),
-        ((1.0, "a", None), (1.0, "a", None), True),
-        (float("nan"), float("nan"), True),
-        (np.array([0.5, np.nan]), np.array([0.5, np.nan]), True),
-        (0.0, -0.0, False),
-        (Fraction(1, 10), Fraction(1, 10), True),
-        (Fraction(1, 10), Fraction(1, 5), False),
-    ],
-)
-def test_values_of_the_host_may_be_arrays(before, now, holds):
-    """Rates of a scheduler and choices of parameters are compared at each call, whatever they are."""
-    reason = HostValueGuard([(lambda: now, before)]).check()
-    assert (reason is None) == holds

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from paddle_jax._program.export_rules import ExportRules
 from paddle_jax.framework.model_files.interpreter import UnknownOpError
 from paddle_jax.framework.pickle_names import CorruptFileError
 from tests.jit.corpus.networks import NETWORKS, example
@@ -266,17 +265,15 @@ def test_saving_over_a_model_with_parameters(tmp_path):
     assert names(tmp_path) == ["m.json"]
 
 
-def test_operations_of_ours(tmp_path, monkeypatch):
-    """What Paddle has no operation for is stored under our name, with a warning. In older files that is so of
-    functions that are saved in parts today."""
+def test_operations_of_ours(tmp_path):
+    """What Paddle has no operation for is stored under our name, with a warning."""
 
     def function(x):
-        return ours.rot90(x, 1, [0, 1]), ours.quantile(x, 0.25), ours.cdist(x, x), x.view("int32")
+        return ours.renorm(x, p=1 + x.shape[2] / 8, axis=1, max_norm=1.5)
 
-    monkeypatch.setattr(ExportRules, "decomposition", lambda *call: None)
-    with pytest.warns(UserWarning, match=r"rot90, paddle_jax.view.*only paddle_jax can load"):
-        ours.jit.save(function, str(tmp_path / "m"), input_spec=[Spec([None, 3])])
-    x = ours.to_tensor(example("float32", [4, 3]))
+    with pytest.warns(UserWarning, match=r"paddle_jax.renorm.*only paddle_jax can load"):
+        ours.jit.save(function, str(tmp_path / "m"), input_spec=[Spec([None, None, None])])
+    x = ours.to_tensor(example("float32", [4, 3, 2]))
     close(ours.jit.load(str(tmp_path / "m"))(x), function(x))
 
 

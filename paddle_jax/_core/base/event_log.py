@@ -24,6 +24,7 @@ class _Log:
         filled_templates: int, kernels whose equations for a new shape came from a template.
         refusals: Counter of the reasons why operations were not interpreted.
         guard_failures: Counter of the kinds of guards for which a function was compiled again.
+        flat_buffers: Counter of what happened to flat buffers of compiled steps.
         events: deque of str.
     """
 
@@ -52,6 +53,7 @@ class _Log:
         self.filled_templates = 0
         self.refusals: collections.Counter[str] = collections.Counter()
         self.guard_failures: collections.Counter[str] = collections.Counter()
+        self.flat_buffers: collections.Counter[str] = collections.Counter()
         self.events: collections.deque[str] = collections.deque(maxlen=_KEPT_EVENTS)
 
     def add(self, text: str) -> None:

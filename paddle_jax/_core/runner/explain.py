@@ -85,6 +85,10 @@ class Explanation:
         refusals: dict from the reason why operations could not run in NumPy to their number.
         guard_failures: dict from the kind of guard that did not hold to how often a function of
             `to_static` was compiled again for it, such as "Python state", "gradients", "shapes".
+        flat_buffers: dict of how often something happened to a flat buffer, the one array in which a
+            compiled step keeps the small values that it writes. "joined": it was made of separate arrays.
+            "part read": other code got a copy of one value. "given up": the values got arrays of their
+            own again, since such copies cost more than was saved or a shape changed.
         events: list of str.
     """
 
@@ -99,6 +103,7 @@ class Explanation:
         self.filled_templates: int = log.filled_templates
         self.refusals: dict[str, int] = dict(log.refusals)
         self.guard_failures: dict[str, int] = dict(log.guard_failures)
+        self.flat_buffers: dict[str, int] = dict(log.flat_buffers)
 
     def __repr__(self) -> str:
         background = ""
@@ -113,6 +118,9 @@ class Explanation:
         if self.guard_failures:
             counts = ", ".join(f"{guard} {count}" for guard, count in self.guard_failures.items())
             lines.append(f"Functions were compiled again since a guard did not hold: {counts}.")
+        if self.flat_buffers:
+            counts = ", ".join(f"{event} {count}" for event, count in self.flat_buffers.items())
+            lines.append(f"Flat buffers of the values that compiled steps write: {counts}.")
         return "\n".join([*lines, *self.events])
 
 
@@ -123,7 +131,8 @@ def explain(reset: bool = False) -> Any:
         reset: bool, start counting at zero afterwards.
     Returns:
         An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `background_seconds`,
-        `interpreted`, `filled_templates`, the dicts `refusals` and `guard_failures`, and the list `events`.
+        `interpreted`, `filled_templates`, the dicts `refusals`, `guard_failures` and `flat_buffers`, and the
+        list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments

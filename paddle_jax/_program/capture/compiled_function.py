@@ -11,6 +11,7 @@ import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.counters import Counters
+from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.dispatch import run
@@ -351,6 +352,7 @@ class CompiledFunction:
             flat = direct.pack.take(members)
         # Others read the members so often that one array for all does not pay.
         except Scattered:
+            log.flat_buffers["given up"] += 1
             self.direct = self._direct_program(None)
             return self.direct.run(None, tensors)
         # Another thread may read a member while the array is replaced.

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -141,6 +142,7 @@ class FlatBuffer:
             self.values = []
             self.read = []
         self.cost += _JOIN * len(raws)
+        log.flat_buffers["joined"] += 1
         self.device = places.pop()
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
 
@@ -180,6 +182,7 @@ class FlatBuffer:
                 value.array = array  # last: it says that the value is there
                 self.read.append(value.position)
                 self.cost += _READ
+                log.flat_buffers["part read"] += 1
             return value.array
 
     def _put(self, array: Any) -> jax.Array:
