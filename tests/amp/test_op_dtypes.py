@@ -6,10 +6,9 @@ import pytest
 
 import paddle_jax
 from paddle_jax._core.kernels.op_record import RECORDED
-from paddle_jax._core.ops.op import OPS
 from paddle_jax.amp.amp_lists import BF16_BLACK_LIST, WHITE_LIST
 from tests.ops import harness as h
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 
 pytestmark = pytest.mark.own_process
 OTHERS = """abs adaptive_avg_pool2d add add_n argmax avg_pool2d bmm ceil clip concat conv2d_transpose cos

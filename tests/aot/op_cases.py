@@ -5,11 +5,10 @@ import warnings
 
 import paddle_jax
 from paddle_jax import aot
-from paddle_jax._core.ops.op import OPS
 from paddle_jax.aot import capture
 from paddle_jax.aot.target import parse
 from tests.ops import harness
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 
 KINDS = (r".", r"\b(c|c128)\(", r"\b(d|ud|pos_d)\(")  # any case, one of complex numbers, one of float64
 LIMIT = 60  # seconds for a compilation

@@ -1,4 +1,7 @@
-"""What TPUs lack runs on the host: it compiles, with gradients, and gives NumPy's values."""
+"""What TPUs lack runs on the host: it compiles, with gradients, and gives NumPy's values.
+
+Unit tests of `_core.numpy_backend.host_calls`.
+"""
 
 import re
 import warnings

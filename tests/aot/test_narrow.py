@@ -1,4 +1,7 @@
-"""Programs for GPUs and TPUs have no 64-bit instructions for random bits and row numbers."""
+"""Programs for GPUs and TPUs have no 64-bit instructions for random bits and row numbers.
+
+Unit tests of `_core.kernels` and `nn.functional.input`.
+"""
 
 import re
 

@@ -1,5 +1,8 @@
 """A backward pass that comes again is repeated only where it is the same: steps that record the same
-operations with another tape, in turn, give what they give when every operation runs at once."""
+operations with another tape, in turn, give what they give when every operation runs at once.
+
+Unit tests of `_core.base.state` and `_core.tape.replay`.
+"""
 
 import numpy as np
 import pytest

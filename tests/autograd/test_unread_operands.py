@@ -1,4 +1,7 @@
-"""Nodes let go of operands that their gradient does not read. Gradients of every kind stay what they are."""
+"""Nodes let go of operands that their gradient does not read. Gradients of every kind stay what they are.
+
+Unit tests of `_core.lazy.lazy_array`.
+"""
 
 import weakref
 

@@ -1,4 +1,7 @@
-"""Threads that work for others: in order, to the end, whatever is raised in the thread that asks."""
+"""Threads that work for others: in order, to the end, whatever is raised in the thread that asks.
+
+Unit tests of `_core.process.background`.
+"""
 
 import os
 import subprocess

@@ -1,5 +1,8 @@
 """What a process keeps of code is bounded: signatures by generations, compiled programs by memory
-maps and memory."""
+maps and memory.
+
+Unit tests of `_core.base`, `_core.kernels.kernel`, `_core.lazy` and `_core.ops.op`.
+"""
 
 import gc
 import os
@@ -13,8 +16,8 @@ import pytest
 
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.lazy import aval, signature_cache
-from paddle_jax._core.ops.op import OPS
 from tests.deferred import differential
+from tests.ops.table import OPS
 
 ROOT = Path(__file__).resolve().parents[2]
 

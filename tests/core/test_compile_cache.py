@@ -1,4 +1,7 @@
-"""The compile cache on disk, and the bound on what a process keeps compiled."""
+"""The compile cache on disk, and the bound on what a process keeps compiled.
+
+Unit tests of `_core.process.compile_cache`.
+"""
 
 import os
 import stat

@@ -1,4 +1,7 @@
-"""The line that says that the program waits for the compiler."""
+"""The line that says that the program waits for the compiler.
+
+Unit tests of `_core.base.compile_notice`.
+"""
 
 import io
 import sys

@@ -1,4 +1,7 @@
-"""What compiling is told: programs run the same with it, and the user's own settings stay."""
+"""What compiling is told: programs run the same with it, and the user's own settings stay.
+
+Unit tests of `_core.base.compiler`.
+"""
 
 import types
 

@@ -1,4 +1,7 @@
-"""Gradients of kernels, whichever way they are derived, against `jax.vjp` of the plain function."""
+"""Gradients of kernels, whichever way they are derived, against `jax.vjp` of the plain function.
+
+Unit tests of `_core.kernels.kernel`.
+"""
 
 import jax
 import jax.numpy as jnp

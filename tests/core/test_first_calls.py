@@ -1,5 +1,9 @@
 """JAX runs Python code when it meets a kind of arguments for the first time. Whatever takes over the memory
-of its operands is called for that in a thread of its own, where no signal interrupts it."""
+of its operands is called for that in a thread of its own, where no signal interrupts it.
+
+Unit tests of `_core.base.interrupt_safe`, `_core.execution.dispatch`, `_core.kernels.kernel` and
+`_program.capture`.
+"""
 
 import concurrent.futures
 import threading

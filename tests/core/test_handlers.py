@@ -1,4 +1,7 @@
-"""What a signal handler raises while JAX traces comes out, once."""
+"""What a signal handler raises while JAX traces comes out, once.
+
+Unit tests of `_core.base`.
+"""
 
 import contextlib
 import gc

@@ -1,11 +1,14 @@
 """Float attributes that change from call to call become operands: no kernel per value, the same numbers,
-the same refusals."""
+the same refusals.
+
+Unit tests of `_core.kernels.lifted_attributes`.
+"""
 
 import numpy as np
 import pytest
 
 from paddle_jax._core.kernels.lifted_attributes import LiftedKernel
-from paddle_jax._core.ops.op import OPS
+from tests.ops.table import OPS
 
 X = np.random.RandomState(3).uniform(-2, 2, (4, 5)).astype("float32")
 Y = np.eye(5, dtype="float32")[:4]

@@ -1,4 +1,7 @@
-"""Gradients of `scan` against `jax.vjp`: where they flow, what is kept, and their own gradients."""
+"""Gradients of `scan` against `jax.vjp`: where they flow, what is kept, and their own gradients.
+
+Unit tests of `_core.kernels`.
+"""
 
 import jax
 import jax.numpy as jnp

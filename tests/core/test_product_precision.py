@@ -1,4 +1,7 @@
-"""The precision of float32 products: flags, blocks, threads, gradients, and what XLA is asked for."""
+"""The precision of float32 products: flags, blocks, threads, gradients, and what XLA is asked for.
+
+Unit tests of `_core.kernels.product_precision`.
+"""
 
 import re
 import threading

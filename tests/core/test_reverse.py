@@ -1,5 +1,8 @@
 """Rules for primitives against `jax.vjp`: values, second gradients, infinite and repeated operands, and
-what has no rule."""
+what has no rule.
+
+Unit tests of `_core.kernels`.
+"""
 
 import jax
 import jax.numpy as jnp

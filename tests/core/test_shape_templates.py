@@ -1,4 +1,7 @@
-"""Equations for new shapes: from a template where they are those of a trace, else by a trace."""
+"""Equations for new shapes: from a template where they are those of a trace, else by a trace.
+
+Unit tests of `_core.base`, `_core.kernels` and `_core.lazy`.
+"""
 
 import gc
 import weakref
@@ -17,8 +20,8 @@ from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import signature_cache
 from paddle_jax._core.lazy.aval import aval_of
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness
+from tests.ops.table import OPS
 from tests.ops.test_ops import find, public_path
 
 LENGTHS = (7, 9, 12, 5, 2, 1, 0, 40, 7)

@@ -1,4 +1,7 @@
-"""Which op bodies are traced without inner compilation: never one with a loop."""
+"""Which op bodies are traced without inner compilation: never one with a loop.
+
+Unit tests of `_core.ops.fast_tracing`.
+"""
 
 import dis
 import functools as ft
@@ -13,9 +16,9 @@ from jax import lax
 import paddle_jax as paddle
 from paddle_jax._core.ops import fast_tracing as module
 from paddle_jax._core.ops.fast_tracing import is_loop_free, without_inner_jit
-from paddle_jax._core.ops.op import OPS
 from paddle_jax.nn.functional import rnn
 from tests.ops import harness
+from tests.ops.table import OPS
 from tests.ops.test_ops import find, public_path
 
 LOOPS = ("scan", "while")

@@ -1,5 +1,8 @@
 """What the tape keeps and runs: no more operations than derivatives need, nothing after the last
-reference is gone."""
+reference is gone.
+
+Unit tests of `_core.base.state` and `_core.kernels.kernel`.
+"""
 
 import gc
 import weakref

@@ -1,4 +1,7 @@
-"""Tracebacks show the user's frames: in terminals, threads, logs, IPython, pytest, worker processes."""
+"""Tracebacks show the user's frames: in terminals, threads, logs, IPython, pytest, worker processes.
+
+Unit tests of `_core.base.hidden_frames`.
+"""
 
 import os
 import signal

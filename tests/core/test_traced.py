@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.tensors.tensor import wrap
+import paddle_jax
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], "float32")
 
@@ -38,8 +38,8 @@ def compiled(function, *arrays):
     """The function over Tensors, run inside jax.jit."""
 
     def inner(*values):
-        out = function(*(wrap(v) for v in values))
-        return [t._raw for t in out] if isinstance(out, tuple) else out._raw
+        out = function(*map(paddle_jax.to_tensor, values))
+        return list(map(jnp.asarray, out)) if isinstance(out, tuple) else jnp.asarray(out)
 
     return jax.jit(inner)(*map(jnp.asarray, arrays))
 

@@ -1,5 +1,8 @@
 """Traces of this package against JAX's own: the same equations of the same types, and the same errors.
-tests/interpreter compares them for each kernel of the op table."""
+tests/interpreter compares them for each kernel of the op table.
+
+Unit tests of `_core.kernels`.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,7 @@
-"""Blocks and hand-overs that no exception cuts in two."""
+"""Blocks and hand-overs that no exception cuts in two.
+
+Unit tests of `_core.base` and `_core.tape.grad_mode`.
+"""
 
 import contextlib
 import sys

@@ -1,4 +1,7 @@
-"""Another thread compiles what recurs while the program goes on in NumPy."""
+"""Another thread compiles what recurs while the program goes on in NumPy.
+
+Unit tests of `_core.runner`.
+"""
 
 import os
 import subprocess

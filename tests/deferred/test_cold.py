@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from paddle_jax._core.lazy.devices import default_device
-from paddle_jax._core.runner import compiled_segment, tiering
+from paddle_jax._core.runner import tiering
+from tests.deferred import compiled as compiled_segments
 from tests.deferred import differential
 
 COLD = {"deferred": "sync", "deferred_min_repeats": 0, "interpreter": True}
@@ -45,11 +46,11 @@ def training(paddle, steps=25):
 
 
 def test_training_is_the_same_in_each_tier(paddle, interpreted):
-    compiled_segment.clear()
+    compiled_segments.forget()
     with differential.tier(paddle, **COLD):
         first = training(paddle)
     assert interpreted() > 100
-    compiled_segment.clear()
+    compiled_segments.forget()
     with differential.tier(paddle, **COLD | {"deferred_min_repeats": 7}, donate=True):
         switching = training(paddle)  # from NumPy to a program in the middle
     assert interpreted() > 50

@@ -1,4 +1,7 @@
-"""What a process knows about the segments of earlier processes."""
+"""What a process knows about the segments of earlier processes.
+
+Unit tests of `_core.runner`.
+"""
 
 import json
 import os

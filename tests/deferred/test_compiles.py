@@ -4,7 +4,7 @@ must be recognised."""
 import numpy as np
 import pytest
 
-from paddle_jax._core.runner import compiled_segment
+from tests.deferred import compiled as compiled_segments
 
 pytestmark = pytest.mark.usefixtures("deferred")
 
@@ -16,7 +16,7 @@ def array(seed, *shape):
 @pytest.fixture(autouse=True)
 def nothing_compiled():
     """Starts without compiled segments: other tests run the same programs."""
-    compiled_segment.clear()
+    compiled_segments.forget()
 
 
 @pytest.fixture

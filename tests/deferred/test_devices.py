@@ -1,5 +1,8 @@
 """Where Values lie: programs that NumPy computes start nothing of XLA's, and what is compiled later
-finds their values."""
+finds their values.
+
+Unit tests of `_core.lazy`.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,7 @@
-"""Loops that run once for an operation and its gradient, in the interpreter."""
+"""Loops that run once for an operation and its gradient, in the interpreter.
+
+Unit tests of `_core.runner.loop_pairs`.
+"""
 
 import numpy as np
 import pytest

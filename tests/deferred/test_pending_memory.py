@@ -1,4 +1,7 @@
-"""What pending operations keep from being freed: within a budget, and never at the cost of a step in two."""
+"""What pending operations keep from being freed: within a budget, and never at the cost of a step in two.
+
+Unit tests of `_core.lazy.pending_memory`.
+"""
 
 import time
 import weakref

@@ -1,5 +1,8 @@
 """Loops in a segment are compiled as loops: what is compiled does not grow with their number, and numbers
-that change from pass to pass arrive."""
+that change from pass to pass arrive.
+
+Unit tests of `_core.lazy.signature_cache` and `_core.runner.compiled_segment`.
+"""
 
 import jax
 import numpy as np

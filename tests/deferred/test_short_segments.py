@@ -1,4 +1,7 @@
-"""Segments of a few small operations, read again and again."""
+"""Segments of a few small operations, read again and again.
+
+Unit tests of `_core.runner`.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Programs of the persistent cache that a later process finds without tracing them."""
+"""Programs of the persistent cache that a later process finds without tracing them.
+
+Unit tests of `_core.kernels.kernel`, `_core.lazy`, `_core.ops.op` and `_core.runner`.
+"""
 
 import json
 import os

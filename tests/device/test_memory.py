@@ -1,4 +1,7 @@
-"""What is said when there is no memory, and the flags about it."""
+"""What is said when there is no memory, and the flags about it.
+
+Unit tests of `_core.base` and `_core.lazy.transfer`.
+"""
 
 import ast
 import os

@@ -1,4 +1,7 @@
-"""`paddle_jax.metrics`: what is counted, and who may ask."""
+"""`paddle_jax.metrics`: what is counted, and who may ask.
+
+Unit tests of `_core.process.metrics`.
+"""
 
 import json
 import os

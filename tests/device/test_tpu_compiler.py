@@ -1,4 +1,7 @@
-"""Programs at which an old libtpu would end the process."""
+"""Programs at which an old libtpu would end the process.
+
+Unit tests of `_core.lazy.tpu_compiler`.
+"""
 
 import types
 

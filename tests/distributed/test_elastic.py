@@ -1,4 +1,7 @@
-"""Jobs that go on when machines come, go, or fail. Each launcher stands for a machine."""
+"""Jobs that go on when machines come, go, or fail. Each launcher stands for a machine.
+
+Unit tests of `_launch.store`.
+"""
 
 import contextlib
 import http.client

@@ -1,5 +1,8 @@
 """Large arrays are added up through memory that the processes of a machine share: the same values, also in
-pieces, and where there is none."""
+pieces, and where there is none.
+
+Unit tests of `_core.process_group`.
+"""
 
 import functools as ft
 import json

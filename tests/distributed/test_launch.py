@@ -1,5 +1,8 @@
 """The launcher and `spawn`: what processes are told, logs, exit status, signals, and that nothing
-is left running."""
+is left running.
+
+Unit tests of `_launch`.
+"""
 
 import os
 import signal

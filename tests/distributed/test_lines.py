@@ -1,5 +1,8 @@
 """Packets between the processes of one machine go over sockets of their own; there are none where one process
-cannot reach another."""
+cannot reach another.
+
+Unit tests of `_core.process_group.socket_mesh`.
+"""
 
 import functools as ft
 import os

@@ -1,4 +1,7 @@
-"""Processes that do not take part in a program on their mesh any more."""
+"""Processes that do not take part in a program on their mesh any more.
+
+Unit tests of `_core.process_group.failure_detector`.
+"""
 
 import re
 

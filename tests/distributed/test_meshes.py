@@ -1,5 +1,8 @@
 """Groups along a mesh and parts of Tensors of two processes, as in the real Paddle; programs that other
-schedulers start."""
+schedulers start.
+
+Unit tests of `_core.process_group.schedulers`.
+"""
 
 import json
 

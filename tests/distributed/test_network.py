@@ -1,6 +1,8 @@
 """Networks that delay, lose and cut: what workers, servers and callers do, and by when.
 
 A relay stands between the two sides (`relay.py`), so that no rights and no kernel module are needed.
+
+Unit tests of `_core.process_group` and `_launch`.
 """
 
 import contextlib

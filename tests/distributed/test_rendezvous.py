@@ -1,4 +1,7 @@
-"""Launchers of several machines meet, or end with both sides' values; variables of other jobs."""
+"""Launchers of several machines meet, or end with both sides' values; variables of other jobs.
+
+Unit tests of `_core.process_group` and `_launch`.
+"""
 
 import threading
 import time

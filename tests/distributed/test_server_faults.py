@@ -1,4 +1,7 @@
-"""Parameter servers after faults: lost replies, files that cannot be read, workers that start again."""
+"""Parameter servers after faults: lost replies, files that cannot be read, workers that start again.
+
+Unit tests of `_launch`.
+"""
 
 import errno
 import os

@@ -1,4 +1,7 @@
-"""The process that makes the others wait is named."""
+"""The process that makes the others wait is named.
+
+Unit tests of `_core.process_group.straggler_report`.
+"""
 
 import pytest
 

@@ -1,5 +1,8 @@
 """Samples: Kolmogorov-Smirnov and chi-squared tests at fixed seeds, gradients of moments, derivatives of
-gamma numbers by their parameter."""
+gamma numbers by their parameter.
+
+Unit tests of `distribution.draws`.
+"""
 
 import jax
 import jax.numpy as jnp

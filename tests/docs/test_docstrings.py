@@ -140,7 +140,7 @@ def test_the_real_paddle_prints_the_same(files, oracle):
 
 def twins_in_place():
     """(name, docstring) of the in-place twins: their docstrings are made from those of the operations."""
-    from paddle_jax._core.ops.op import OPS
+    from tests.ops.table import OPS
 
     made = [(name, getattr(operation.public, "inplace", None)) for name, operation in sorted(OPS.items())]
     return [(f"{name}_", twin.__doc__) for name, twin in made if twin is not None]

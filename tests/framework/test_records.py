@@ -1,5 +1,8 @@
 """Records of ops: what a declaration says is enough to save, load, export and autocast it; no name is
-lost; old files load."""
+lost; old files load.
+
+Unit tests of `_core.kernels.op_record` and `_core.ops.op`.
+"""
 
 import json
 import warnings

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.runner import compiled_segment, tiering
+from paddle_jax._core.runner import tiering
+from tests.deferred import compiled as compiled_segments
 from tests.deferred import differential
 
 BATCHES, WARM = 12, 6
@@ -99,7 +100,7 @@ def several(p):
     "make, workers", [(plain, 0), (plain, 2), (without_metrics, 0), (schedule, 0), (mixed, 0), (several, 0)]
 )
 def test_a_step_is_one_program(make, workers):
-    compiled_segment.clear()  # what other tests have compiled
+    compiled_segments.forget()  # what other tests have compiled
     with differential.tier(paddle_jax, deferred="sync", deferred_min_repeats=2, interpreter=False):
         added = fitted(make(paddle_jax), epochs=1, shuffle=False, num_workers=workers)
     assert len(added) == BATCHES - 1

@@ -1,4 +1,7 @@
-"""Compares a plan with what XLA compiles from the same jaxpr."""
+"""Compares a plan with what XLA compiles from the same jaxpr.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import ml_dtypes

@@ -2,6 +2,8 @@
 
 A plan computes what the next kernel gets, so nothing is compiled on the way; at the end of a case all its
 kernels are compiled as one program.
+
+Unit tests of `_core.kernels`, `_core.lazy` and `_core.numpy_backend`.
 """
 
 import contextlib

@@ -1,4 +1,7 @@
-"""Primitives that move, combine and reduce elements, against XLA."""
+"""Primitives that move, combine and reduce elements, against XLA.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,7 @@
-"""Products of NumPy in one thread."""
+"""Products of NumPy in one thread.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Elementwise equations on large arrays, which run block by block, against XLA."""
+"""Elementwise equations on large arrays, which run block by block, against XLA.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,5 +1,8 @@
 """Each elementwise primitive against XLA, on limits, infinities, NaN, zeros of both signs and
-numbers of all sizes."""
+numbers of all sizes.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,7 @@
-"""Gather and scatter in every mode, and windows, against XLA."""
+"""Gather and scatter in every mode, and windows, against XLA.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import jax.numpy as jnp

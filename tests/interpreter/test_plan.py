@@ -1,4 +1,7 @@
-"""Plans as a whole: composition, memory, refusals."""
+"""Plans as a whole: composition, memory, refusals.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import jax.numpy as jnp

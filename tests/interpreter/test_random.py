@@ -1,4 +1,7 @@
-"""Random bits equal the compiled ones, bit for bit."""
+"""Random bits equal the compiled ones, bit for bit.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import jax
 import numpy as np

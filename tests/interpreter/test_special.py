@@ -1,5 +1,8 @@
 """Special functions against XLA and against SciPy in float64: XLA evaluates float32 in float32, with errors
-of hundreds of units near zeros."""
+of hundreds of units near zeros.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import math
 

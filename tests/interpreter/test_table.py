@@ -1,6 +1,8 @@
 """Kernels of random ops as plans against XLA, and what has no plan.
 
 tests/ops/test_tiers.py compares all other ops.
+
+Unit tests of `_core.numpy_backend`.
 """
 
 import pytest
@@ -9,9 +11,8 @@ from jax.extend.core import primitives
 import paddle_jax
 from paddle_jax._core.numpy_backend import RULES
 from paddle_jax._core.numpy_backend.flatten import CALLS
-from paddle_jax._core.ops.op import OPS
 from tests.interpreter import table
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 
 WITHOUT_RULE = {
     "between devices": {

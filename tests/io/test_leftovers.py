@@ -2,6 +2,8 @@
 not take for ever.
 
 Shared memory has no name here: what has neither a descriptor nor a mapping is gone.
+
+Unit tests of `_core.process.forkserver`.
 """
 
 import errno

@@ -1,5 +1,6 @@
 """How worker processes of DataLoader begin, and how what they read is laid out in memory."""
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -9,11 +10,10 @@ import pytest
 
 import paddle_jax as ours
 import paddle_jax.io
-from paddle_jax._core.process import forkserver
 from paddle_jax.io.dataloader.process import ProcessWorker, WorkerError
 from tests.io.test_workers import Base
 
-pytestmark = pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no worker processes on this system")
 
 
 class Arrays(Base):

@@ -1,5 +1,8 @@
 """Worker processes of whole programs: the main module, Ctrl-C, the end of the interpreter, and where the
-server comes from."""
+server comes from.
+
+Unit tests of `_core.process.forkserver`.
+"""
 
 import os
 import signal

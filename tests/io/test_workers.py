@@ -2,6 +2,8 @@
 them stays behind.
 
 What depends on the main module, on Ctrl-C and on the end of the interpreter is in test_worker_programs.py.
+
+Unit tests of `_core.process.forkserver`.
 """
 
 import contextlib

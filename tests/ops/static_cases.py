@@ -1,9 +1,9 @@
 """Runs case texts through static Programs: tensors are inputs, results and gradients are fetched."""
 
+import jax.numpy as jnp
 import numpy as np
 
 import paddle_jax
-from paddle_jax._core.base import dtype as dtypes
 from paddle_jax.static.backward import differentiated
 from tests.ops import harness as h
 
@@ -37,7 +37,7 @@ class Feeding(h.Maker):
 
 def np_dtype(name):
     """The NumPy dtype of a name."""
-    return dtypes.convert(name).np
+    return jnp.dtype(name)
 
 
 def eager(function, case):

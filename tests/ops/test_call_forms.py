@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 
 NAMES = sorted(n for n in OPS if not OPS[n].random and public_path(n))
 # their positional arguments are the operands; Paddle's meshgrid ignores any keyword

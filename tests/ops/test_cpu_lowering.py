@@ -1,5 +1,8 @@
 """What is computed in another way on the CPU agrees with XLA's own way: values, first and second derivatives,
-forward mode, vmap."""
+forward mode, vmap.
+
+Unit tests of `_core.numpy_backend`.
+"""
 
 import functools
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.nn.test_layer_mistakes import EXPECTED, FOREIGN, SENTENCE
 from tests.ops import harness as h
+from tests.ops.table import OPS
 
 LOOSE = re.compile(
     r"\b(needs?|needed|give|cast|name|out of range|allowed|both|apart from|lies? outside|lie "

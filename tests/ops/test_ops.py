@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.table import NAMES, find, public_path
+from tests.ops.table import NAMES, OPS, find, public_path
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,9 +4,8 @@ each runs at once."""
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.ops.static_cases import Recorded, S, eager
-from tests.ops.table import NAMES, find, public_path
+from tests.ops.table import NAMES, OPS, find, public_path
 
 SHARE, SIZE = 5, 10  # every fifth op; so many in one program
 ON_HOST = {"tolist"}  # not to be asked of a Variable

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.interpreter import table
 from tests.ops import harness as h
-from tests.ops.table import NAMES, find, public_path
+from tests.ops.table import NAMES, OPS, find, public_path
 
 # as many samples as a box is large
 REFUSED = {"roi_align": ["a loop with one condition per element is compiled"]}

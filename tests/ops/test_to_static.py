@@ -4,9 +4,8 @@ compiled function."""
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.table import NAMES, find, public_path
+from tests.ops.table import NAMES, OPS, find, public_path
 
 TOGETHER = 18  # ops in one compiled function
 CASES = 1

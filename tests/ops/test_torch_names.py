@@ -6,9 +6,8 @@ import pathlib
 import pytest
 
 import paddle_jax
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 
 # what the real Paddle says of names that it takes or refuses
 pytestmark = pytest.mark.filterwarnings("ignore")

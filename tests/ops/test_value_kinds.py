@@ -14,11 +14,10 @@ import pytest
 import paddle_jax
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, constant, host_numbers
-from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.runner import compiled_segment, tiering
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from tests.ops import harness as h
-from tests.ops.table import NAMES, find, public_path
+from tests.ops.table import NAMES, OPS, find, public_path
 
 DTYPES = [
     "bool",

@@ -6,18 +6,14 @@ import pytest
 import paddle_jax as ours
 import paddle_jax.nn
 import paddle_jax.regularizer
-from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.nn import clip
 
 oracle = pytest.importorskip("paddle")
 
 
 def parameter(module, value, **attributes):
-    if module is ours:
-        param = Parameter(ours.to_tensor(value, dtype="float32")._value)
-    else:
-        param = oracle.create_parameter([len(value)], "float32")
-        param.set_value(np.array(value, "float32"))
+    param = module.create_parameter([len(value)], "float32")
+    param.set_value(np.array(value, "float32"))
     for name, setting in attributes.items():
         setattr(param, name, setting)
     return param

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from paddle_jax._core.tensors.tensor import Parameter
 from paddle_jax.framework.io import load, save
 from paddle_jax.optimizer import lbfgs
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
@@ -14,11 +13,8 @@ START = np.array([-1.5, 2.0], "float32")
 
 
 def problem(module, dtype="float32", **settings):
-    if module is ours:
-        param = Parameter(ours.to_tensor(START.astype(dtype))._value)
-    else:
-        param = oracle.create_parameter([2], dtype)
-        param.set_value(START.astype(dtype))
+    param = module.create_parameter([2], dtype)
+    param.set_value(START.astype(dtype))
     optimizer = module.optimizer.LBFGS(parameters=[param], **settings)
     calls = []
 
@@ -130,7 +126,7 @@ def test_state(tmp_path):
     first.step(closure)
     save(first.state_dict(), str(tmp_path / "x"))
     other, second, closure, _ = problem(ours, "float64", max_iter=4)
-    other._rebind(part._value)
+    other.set_value(part)
     second.set_state_dict(load(str(tmp_path / "x")))
     for _ in range(2):
         second.step(closure)

@@ -11,7 +11,6 @@ import paddle_jax as ours
 import paddle_jax.nn
 import paddle_jax.optimizer
 import paddle_jax.regularizer
-from paddle_jax._core.tensors.tensor import Parameter, wrap
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import clip
 from paddle_jax.optimizer import update
@@ -26,7 +25,8 @@ GRADS = [[RNG.standard_normal(s).astype("float32") for s in SHAPES] for _ in ran
 
 def parameter(module, value, name):
     if module is ours:
-        return Parameter(jnp.asarray(value), name=name)
+        # another object with the same name, as in a process that goes on
+        return ours.nn.Parameter(jnp.asarray(value), name=name)
     param = oracle.create_parameter(list(value.shape), str(value.dtype), name=name)
     param.set_value(value)
     return param
@@ -326,7 +326,8 @@ def test_multi_precision(rule, dtype):
 
     mine = Case(ours, values, f"mp{rule}{dtype}")
     mine.params = [
-        Parameter(jnp.asarray(v, dtype), name=p.name) for v, p in zip(values, mine.params, strict=True)
+        ours.nn.Parameter(jnp.asarray(v, dtype), name=p.name)
+        for v, p in zip(values, mine.params, strict=True)
     ]
     optimizer = mine.build(name, {**settings, "multi_precision": True})
     for row in grads:
@@ -502,7 +503,7 @@ def test_lr_ratio():
 
 
 def test_integer_parameters_are_refused():
-    p = Parameter(jnp.asarray([1, 2]), name="integers")
+    p = ours.nn.Parameter(jnp.asarray([1, 2]), name="integers")
     with pytest.raises(RuntimeError, match="floating"):
         ours.optimizer.SGD(0.1, parameters=[p]).apply_gradients([(p, ours.to_tensor([1, 1]))])
 
@@ -520,7 +521,7 @@ def test_step_inside_jit():
     def program(values, grads):
         for tensor, value in zip(tensors, values, strict=True):
             tensor._value = value
-        optimizer.apply_gradients([(p, wrap(g)) for p, g in zip(case.params, grads, strict=True)])
+        optimizer.apply_gradients([(p, ours.to_tensor(g)) for p, g in zip(case.params, grads, strict=True)])
         return [t._value for t in tensors]
 
     ended = jax.jit(program)([jnp.array(s) for s in start], grads)

@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from paddle_jax._core.runner import compiled_segment
 from paddle_jax.profiler import profiler_statistic
 from paddle_jax.profiler.profiler_statistic import where_the_time_went
 from paddle_jax.profiler.result import operations
+from tests.deferred import compiled as compiled_segments
 
 MODES = ["new", "recurring", "off", "to_static"]
 STEPS = 12
@@ -26,7 +26,7 @@ def lines(result):
 def record(paddle, step, mode, steps=STEPS):
     """The recording of a function that returns a Tensor, met before or not."""
     if mode == "new":
-        compiled_segment.clear()  # a test before may have had the same sequence compiled
+        compiled_segments.forget()  # a test before may have had the same sequence compiled
     if mode == "off":
         paddle.set_flags({"FLAGS_deferred": "off"})
     if mode == "recurring":

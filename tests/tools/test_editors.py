@@ -17,9 +17,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from paddle_jax._core.ops.op import OPS
 from tests.ops import harness
-from tests.ops.table import find, public_path
+from tests.ops.table import OPS, find, public_path
 from tests.tools.language_server import LanguageServer
 from tools.argument_kinds import samples_of
 

@@ -106,3 +106,47 @@ def test_line_budget_counts_functions_without_signatures_and_docstrings():
 
 def test_the_package_keeps_its_line_budget(capsys):
     assert load("line_budget").main() == 0, capsys.readouterr().out
+
+
+@pytest.fixture
+def private_uses(tmp_path, monkeypatch):
+    """What `check_names` says of a test with this source."""
+    tool = load("check_names")
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "TESTS", tmp_path / "tests")
+    monkeypatch.setattr(tool, "KNOWN_TESTS", tmp_path / "known.txt")
+    (tmp_path / "tests").mkdir()
+
+    def check(source, known=""):
+        (tmp_path / "tests" / "test_a.py").write_text(source)
+        (tmp_path / "known.txt").write_text(known)
+        return list(tool.test_problems())
+
+    return check
+
+
+_UNITS = '"""Unit tests of `_core.tape` and\n`_core.base.state`."""\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "is_refused"),
+    [
+        ("import paddle_jax._core.tape", True),
+        ("from paddle_jax._core.tape import node", True),
+        ("from paddle_jax.nn.functional.input import _lookup", True),
+        ("import paddle_jax as paddle\npaddle._core.tape.node.Node", True),
+        ('CODE = """\nfrom paddle_jax._core import tape\n"""', True),
+        ('patch("paddle_jax._core.tape.node.Node", 1)', True),
+        (_UNITS + "from paddle_jax._core.tape.node import Node", False),
+        (_UNITS + "from paddle_jax._core.base.state import local", False),
+        (_UNITS + "from paddle_jax._core.base import dtype", True),
+        ("from paddle_jax.hapi.model import _all_gather\nimport paddle_jax.__main__", False),
+        ("from paddle_jax.nn import Linear\nself._core = paddle_jax._C_ops._run_custom_op", False),
+    ],
+)
+def test_private_names_in_tests(private_uses, source, is_refused):
+    found = private_uses(source)
+    assert bool(found) is is_refused
+    assert all("is private" in problem for problem in found)
+    known = private_uses(source, "# files\ntests/test_a.py: a reason\n")
+    assert bool(known) is not is_refused  # a file that is listed has to need it

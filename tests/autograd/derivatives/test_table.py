@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.ops.op import OPS
 from tests.autograd.derivatives import engine
 from tests.autograd.derivatives.table import REASONS, ROWS
+from tests.ops.table import OPS
 
 HOME = pathlib.Path(__file__).resolve().parents[3]
 SOME = {

@@ -215,18 +215,16 @@ def test_operations_on_sharded_and_other_tensors(mode):
 
 
 def test_segments_are_compiled_whole():
-    from paddle_jax._core.runner.explain import explain
-
     x, w = shard_tensor(DATA, MESH, [Shard(0)]), shard_tensor(DATA.T / 100, MESH, [Replicate(), Shard(1)])
     w.stop_gradient = False
     scale = paddle.to_tensor(2.0)
-    explain(reset=True)
+    paddle.explain(reset=True)
     for _ in range(4):
         loss = ((x @ w).tanh() * scale + 1.0).square().mean()
         loss.backward()
         assert float(loss) > 0
         w.clear_gradient(False)
-    report = explain()
+    report = paddle.explain()
     assert report.compiles == 1 and report.hits == 3 and report.interpreted == 0
 
 

@@ -1,6 +1,8 @@
-"""Unit tests of `_core.kernels.value_checks`, `_program.guards` and `_program.capture.compiled_function`: the
-queue of checks, guards of values of the host, what is raised while guards are checked, and what changes
-right after a capture."""
+"""The queue of checks, guards of values of the host, what is raised while guards are checked, and what
+changes right after a capture.
+
+Unit tests of `_core.kernels.value_checks`, `_core.lazy.lazy_array`, `_program.guards` and `_program.capture`.
+"""
 
 import warnings
 from fractions import Fraction
