@@ -1,6 +1,6 @@
 """Jobs that go on when machines come, go, or fail. Each launcher stands for a machine.
 
-Unit tests of `_launch.store`.
+Unit tests of `_launch.rendezvous` and `_launch.store`.
 """
 
 import contextlib
