@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.model_files.interpreter import walk
 from paddle_jax.framework.model_files.program import parse
@@ -23,6 +24,7 @@ from paddle_jax.onnx.complex_rules import (
     real_parts,
     run_complex,
 )
+from paddle_jax.onnx.expressions import EXPRESSIONS
 from paddle_jax.onnx.graph import OPSET, Graph
 from paddle_jax.onnx.rules import rule_of
 
@@ -99,7 +101,11 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
 
     # Operations without a rule are reported together, before any node is made.
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
-    missing = sorted(name for name in names if rule_of(name) is None and name not in COMPLEX_RULES)
+    missing = sorted(
+        name
+        for name in names
+        if rule_of(name) is None and name not in COMPLEX_RULES and name not in EXPRESSIONS
+    )
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
     g = Graph(onnx, opset)
@@ -170,7 +176,53 @@ def _results(
     seen = _Op(op, kinds)
     if any(map(is_complex, [*seen.kinds, *op.types])):
         return run_complex(rule, g, seen, op.name, operands)
+    if rule is None:
+        return _written_out(g, seen, EXPRESSIONS[op.name], operands)
     return rule(g, seen, *operands)
+
+
+def _written_out(g: Graph, op: _Op, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """Adds the nodes of an expression of an operation."""
+    specs = [
+        None if one is None else _spec(kind, f"x{position}")
+        for position, (one, kind) in enumerate(zip(operands, op.kinds, strict=True))
+    ]
+    is_given = [spec is not None for spec in specs]
+
+    def expression(*tensors: Any) -> Any:
+        given = iter(tensors)
+        return function(op, *[next(given) if one else None for one in is_given])
+
+    op.numbers = [g.known.get(one) if isinstance(one, str) else None for one in operands]
+    try:
+        document, arrays, _ = encode(expression, [spec for spec in specs if spec is not None], None)
+    except ValueError as error:
+        raise NotInOnnx("lengths that are open; give them as numbers in input_spec") from error
+    program = parse(document)
+    env: dict[Any, Any] = {}
+    kinds: dict[Any, Any] = {}
+    for name, (number, shape, dtype, _) in program.parameters.items():
+        env[number], kinds[number] = g.constant(arrays[name]), (dtype, tuple(shape))
+    names = [one for value in operands if value is not None for one in _listed(value)]
+    for (_, number, shape, dtype), name in zip(program.feeds, names, strict=True):
+        env[number], kinds[number] = name, (dtype, tuple(shape))
+    _run_block(g, program.block, env, kinds)
+    found = [env[number] for _, number, _, _ in program.fetches]
+    # Further results of Paddle's operation serve its gradient.
+    found += [None] * (op.count - len(found))
+    return found[0] if op.count == 1 else found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _spec(kind: Any, name: str) -> Any:
+    """What describes an operand, or a list of them."""
+    if isinstance(kind, list):
+        return [_spec(one, f"{name}_{position}") for position, one in enumerate(kind)]
+    dtype, shape = kind
+    return InputSpec([None if n < 0 else n for n in shape], dtype, name)
 
 
 def _check_real(name: str, kind: Any) -> None:
@@ -267,6 +319,17 @@ class _Op:
         self.__dict__.update(op.attrs)
         self.kinds, self.out = [kinds.get(n) for n in op.inputs], next(iter(op.types), None)
         self.count = len(op.outputs)
+        self.numbers: list[Any] = []
+
+    def number(self, at: int) -> int:
+        """The number of an operand of one element.
+
+        Raises:
+            NotInOnnx: it is computed.
+        """
+        if self.numbers[at] is None:
+            raise NotInOnnx("a number that is computed")
+        return int(self.numbers[at].item())
 
     def kind(self, at: Any = 0) -> str:
         """The dtype of an operand."""

@@ -20,7 +20,7 @@ from paddle_jax.framework.model_files.builder_helpers import (
 )
 from paddle_jax.framework.model_files.plain_values import with_ones
 from paddle_jax.framework.model_files.reading_helpers import P
-from paddle_jax.framework.model_files.records import Lowering, NotInOnnx
+from paddle_jax.framework.model_files.records import Lowering
 
 if TYPE_CHECKING:
     from paddle_jax.framework.model_files.builder import Builder, Value
@@ -193,11 +193,20 @@ def read_norm(a: Any, x: Any) -> Any:
 
 
 def onnx_norm(g: Graph, op: Any, x: str) -> str:
-    """A vector norm as ReduceL1 or ReduceL2."""
-    if op.porder not in (1, 2):
-        raise NotInOnnx(f"norm of order {op.porder}")
-    axes = list(range(op.ndim())) if op.asvector else [op.axis]
-    return g.node(f"ReduceL{int(op.porder)}", [x], axes=axes, keepdims=int(op.keepdim))
+    """A vector norm."""
+    form = {"axes": list(range(op.ndim())) if op.asvector else [op.axis], "keepdims": int(op.keepdim)}
+    order = op.porder
+    if order in (1, 2):
+        return g.node(f"ReduceL{int(order)}", [x], **form)
+    size = g.node("Abs", [x])
+    if math.isinf(order):
+        return g.node("ReduceMax" if order > 0 else "ReduceMin", [size], **form)
+    axes = g.ints(form.pop("axes"))
+    if order == 0:
+        is_some = g.node("Not", [g.node("Equal", [x, g.number(0, op.kind())])])
+        return g.node("ReduceSum", [g.cast(is_some, op.kind()), axes], **form)
+    total = g.node("ReduceSum", [g.node("Pow", [size, g.number(order, op.kind())]), axes], **form)
+    return g.node("Pow", [total, g.number(1 / order, op.kind())])
 
 
 def _normalized(w: Builder, a: Any, out: Sequence[Any], x: Value) -> Value:
