@@ -7,7 +7,7 @@ m micro-batches and v chunks a stage it is (p - 1) / m for FThenB and 1F1B, (p -
 
 Sources: Huang et al., GPipe, 2019 (FThenB); Narayanan et al., Efficient Large-Scale Language Model Training
 on GPU Clusters Using Megatron-LM, 2021 (1F1B and interleaved); Qi et al., Zero Bubble Pipeline Parallelism,
-2023 (ZB-H1).
+2023 (ZB-H1); DeepSeek-AI, DualPipe, 2025, and Sea AI Lab, Cut-in-half, 2025 (DualPipeV).
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ class Pipeline(NamedTuple):
         stages: how many processes it has.
         micro_batches: into how many parts a batch is cut.
         chunks: how many parts of the model each stage has.
+        is_folded: whether the second of two chunks runs through the stages backwards, as a V.
     """
 
     stages: int
     micro_batches: int
     chunks: int = 1
+    is_folded: bool = False
 
 
 def forward_then_backward(pipeline: Pipeline, stage: int) -> list[Step]:
@@ -68,7 +70,7 @@ def interleaved(pipeline: Pipeline, stage: int) -> list[Step]:
 
     Groups have as many micro-batches as there are stages; the first one takes the rest of the division, too.
     """
-    stages, micro_batches, chunks = pipeline
+    stages, micro_batches, chunks, _ = pipeline
     # What does not divide by the stages goes with the first group, so that the others are full.
     first = min(stages + micro_batches % stages, micro_batches)
     groups = [range(first)]
@@ -93,6 +95,53 @@ def zero_bubble(pipeline: Pipeline, stage: int) -> list[Step]:
             steps.append(Step(WEIGHT, 0, weights))
             weights += 1
     return steps + [Step(WEIGHT, 0, micro_batch) for micro_batch in range(weights, micro_batches)]
+
+
+def dual_pipe_v(pipeline: Pipeline, stage: int) -> list[Step]:
+    """DualPipeV: two chunks a stage, which run through the stages as a V.
+
+    A stage runs the forward steps of one chunk in turns with the backward steps of the other.
+
+    Raises:
+        AssertionError: there are fewer than two micro-batches for each stage.
+    """
+    stages = pipeline.stages
+    rest = pipeline.micro_batches - 2 * stages
+    if rest < 0:
+        raise CheckError(
+            f"DualPipeV: accumulate_steps: got {pipeline.micro_batches}; it must be {2 * stages} at least "
+            f"for {stages} stages"
+        )
+    here = stage + 1
+    behind = stages - here
+    # "s1" is a backward step of chunk 1 that leaves the gradients of weights to a later "w".
+    last = ["b1", "b0"] * here
+    late = ["s" + step[1] for step in last[here:]]
+    plan = ["f0"] * 2 * behind + ["f0", "f1"] * here
+    plan += ["s1", "w", "f1"] * behind
+    plan += ["f0", "b1", "f1", "b0"] * (rest + here)
+    plan += ["b1", "f1", "b0"] * behind + last[:here] + late
+    plan += ["w", "s0"] * behind + ["w"] * here
+    return _numbered(plan)
+
+
+def _numbered(plan: list[str]) -> list[Step]:
+    """The steps of a plan; each chunk takes the micro-batches in order, and "w" the oldest "s"."""
+    counts: dict[str, int] = {}
+    waiting: list[Step] = []
+    steps = []
+    for word in plan:
+        if word == "w":
+            steps.append(waiting.pop(0))
+            continue
+        kind = FORWARD if word[0] == "f" else BACKWARD
+        chunk = int(word[1])
+        number = counts.get(f"{kind}{chunk}", 0)
+        counts[f"{kind}{chunk}"] = number + 1
+        steps.append(Step(kind, chunk, number))
+        if word[0] == "s":
+            waiting.append(Step(WEIGHT, chunk, number))
+    return steps
 
 
 def forward_only(pipeline: Pipeline, stage: int) -> list[Step]:
@@ -132,7 +181,17 @@ def all_stages(pipeline: Pipeline, lists: list[list[Step]]) -> Iterator[tuple[in
 
 def part_of(pipeline: Pipeline, stage: int, chunk: int) -> int:
     """The number of a chunk of a stage among all parts of the model."""
-    return chunk * pipeline.stages + stage
+    # Every second chunk of a V runs from the last stage to the first one.
+    place = pipeline.stages - 1 - stage if pipeline.is_folded and chunk % 2 else stage
+    return chunk * pipeline.stages + place
+
+
+def stage_and_chunk(pipeline: Pipeline, part: int) -> tuple[int, int]:
+    """(stage, chunk) of a part of the model."""
+    chunk, place = divmod(part, pipeline.stages)
+    if pipeline.is_folded and chunk % 2:
+        return pipeline.stages - 1 - place, chunk
+    return place, chunk
 
 
 def _is_ready(pipeline: Pipeline, stage: int, step: Step, done: set[Any]) -> bool:

@@ -2,18 +2,24 @@
 
 import importlib
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import paddle_jax
 from paddle_jax.distributed import fleet
+from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
 from paddle_jax.distributed.fleet.meta_parallel import (
     LayerDesc,
+    LayerSpec,
+    LocalSharedLayerDesc,
     PipelineLayer,
     PipelineParallel,
+    ScheduleNode,
     SharedLayerDesc,
 )
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers import pp_layers
 from paddle_jax.distributed.fleet.utils import log_util
 from tests.distributed import pairs
 
@@ -67,6 +73,7 @@ def test_recomputed_layers_have_the_same_gradients():
         (lambda: PipelineLayer([nn.ReLU()]), ValueError, "neither num_stages nor topology"),
         (lambda: PipelineLayer([nn.ReLU()], num_stages=2), ValueError, "got 2"),
         (lambda: LayerDesc(3), TypeError, "got 3"),
+        (lambda: LayerDesc(LayerSpec(nn.Linear), 2, 3), TypeError, "keyword arguments alone"),
         (
             lambda: PipelineLayer([nn.ReLU()], num_stages=1, recompute_interval=1),
             AssertionError,
@@ -89,6 +96,113 @@ def test_chunks_are_counted_from_zero():
     for chunk in (-1, 2):
         with pytest.raises(AssertionError, match=f"got {chunk}; allowed are 0..1"):
             net(paddle_jax.ones([2]), chunk_id=chunk)
+
+
+def test_one_stage_with_several_parts_is_the_whole_model():
+    for options in ({"use_dualpipev": True}, {"num_virtual_pipeline_stages": 2, "seg_method": "layer:ReLU"}):
+        layers = [nn.ReLU(), lambda x: x + 1, lambda x: x * 2, nn.ReLU()]
+        net = PipelineLayer(layers, num_stages=1, **options)
+        assert net(paddle_jax.to_tensor([-1.0, 2.0])).tolist() == [2.0, 6.0]
+
+
+def test_parts_of_a_v_lie_on_the_stages_there_and_back(monkeypatch):
+    topology = CommunicateTopology(["data", "pipe", "model"], [1, 2, 1])
+    monkeypatch.setattr(pp_layers, "get_rank", lambda: 1)
+    monkeypatch.setattr(pp_layers, "shared_weights", lambda *args: {})
+    layers = [LayerDesc(nn.Linear, 2, 2) for _ in range(5)]
+    net = PipelineLayer(layers, topology=topology, use_dualpipev=True)
+    assert net.segment_parts == [0, 1, 2, 3, 5]
+    assert [net.get_stage_from_index(index) for index in range(5)] == [0, 1, 1, 0, 0]
+    assert [name for name, _ in net.named_parameters()] == [
+        "1.0.weight",
+        "1.0.bias",
+        "2.0.weight",
+        "2.0.bias",
+    ]
+    with pytest.raises(AssertionError, match="the stage has 2 chunks"):
+        net(paddle_jax.ones([2]))
+    for kind, text in (
+        (SharedLayerDesc, "use a LocalSharedLayerDesc"),
+        (LocalSharedLayerDesc, r"stages \[0, 1\]"),
+    ):
+        tied = [kind("a", nn.Linear, None, "weight", 2, 2) for _ in range(2)]
+        with pytest.raises(AssertionError, match=text):
+            PipelineLayer([*tied, *layers[:3]], topology=topology, use_dualpipev=True)
+
+
+def test_descriptions_by_spec_are_paddles(oracle):
+    found = []
+    for engine in (paddle_jax, oracle):
+        parallel = engine.distributed.fleet.meta_parallel
+        spec = parallel.LayerSpec(engine.nn.Linear, {"in_features": 2})
+        desc = parallel.LayerDesc(spec, out_features=3)
+        made = desc.build_layer()
+        by_name = parallel.LayerSpec((engine.nn.Linear.__module__, "Linear"))
+        assert (
+            parallel.get_spec_layer(by_name) is parallel.import_spec_layer(by_name.layer) is engine.nn.Linear
+        )
+        with pytest.warns(UserWarning, match="in_features"):
+            again = parallel.LayerSpec(engine.nn.Linear, {"in_features": 2})
+            clash = parallel.build_spec_layer(again, in_features=9, out_features=1)
+        function = lambda x: x  # noqa: E731
+        assert parallel.build_spec_layer(function) is function
+        assert parallel.build_spec_layer(parallel.LayerSpec(function)) is function
+        found.append([list(made.weight.shape), list(clash.weight.shape), desc.using_layer_spec])
+    assert found[0] == found[1] == [[2, 3], [2, 1], True]
+    net = PipelineLayer([LayerDesc(LayerSpec(nn.ReLU)), nn.ReLU()], num_stages=1, seg_method="layer:ReLU")
+    assert net.segment_parts == [0, 2]
+
+
+def nodes(engine):
+    """What nodes of a pair, of a dict and of a loss give, and the gradients that come back."""
+    parallel = engine.distributed.fleet.meta_parallel
+    leaf = lambda *values: engine.to_tensor(list(values), stop_gradient=False)  # noqa: E731
+    found = []
+
+    def note(*tensors):
+        found.extend(None if one is None else one.tolist() for one in tensors)
+
+    pair = parallel.ScheduleNode(lambda pair: (pair[0] * pair[1], pair[0] + 1, pair[2]), name="pair")
+    mask = engine.to_tensor([1.0, 2.0])
+    x = leaf(1.0, 2.0)
+    note(*pair.forward((x, leaf(3.0, 4.0), mask)))
+    note(*pair.backward((engine.ones([2]), None, engine.full([2], 10.0))))
+    assert x.grad is None and pair.inputs is None and pair.outputs is None
+    named = parallel.ScheduleNode(lambda named: {"c": named["a"] ** 2 + named["b"][0]})
+    note(named.forward({"a": leaf(3.0)} | {"b": leaf(5.0, 7.0)})["c"])
+    note(*named.backward([engine.full([1], 2.0)]))
+    chunk = parallel.ScheduleChunk(
+        [parallel.ScheduleNode(engine.exp), parallel.ScheduleNode(lambda x: x * x)]
+    )
+    note(chunk.forward(leaf(0.5)), *chunk.backward(engine.ones([1])))
+    for scaler in (None, SimpleNamespace(scale=lambda loss: loss * 8)):
+        loss = parallel.ScheduleNode(lambda x, label: ((x - label) ** 2).sum())
+        loss.labels, loss.scale_loss_factor = engine.to_tensor([1.0, 1.0]), 2
+        note(loss.forward(leaf(2.0, 3.0)), *loss.backward(scaler=scaler))
+        assert loss.labels is None and loss.scale_loss_factor is None
+    with pytest.raises(AssertionError):
+        parallel.ScheduleChunk([len])
+    return found
+
+
+def test_nodes_are_paddles(oracle):
+    assert nodes(paddle_jax) == nodes(oracle)
+
+
+def test_nodes_of_a_pipeline_layer():
+    class Twice(nn.Layer):
+        def forward(self, x):
+            return x * 2
+
+        def build_schedule_node(self):
+            return ScheduleNode(self.forward)
+
+    net = PipelineLayer([Twice() for _ in range(4)], num_stages=1, use_dualpipev=True)
+    chunk = net.get_schedule_chunk(1)
+    assert len(chunk.nodes) == 2 and chunk.forward(paddle_jax.ones([1])).tolist() == [4.0]
+    assert net.forward_function(0, 1)(paddle_jax.ones([1])).tolist() == [2.0]
+    with pytest.raises(AssertionError, match="ReLU has no method build_schedule_node"):
+        PipelineLayer([nn.ReLU()], num_stages=1).get_schedule_chunk(None)
 
 
 def test_states_of_layers_are_written_one_by_one(tmp_path):

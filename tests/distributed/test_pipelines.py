@@ -34,7 +34,7 @@ CASES = [
 def theirs(cls, pipeline, stage):
     """What Paddle's `get_static_scheduler` gives, without devices or processes."""
     one = MagicMock()
-    one.num_stages, one.accumulate_steps, one.num_model_chunks = pipeline
+    one.num_stages, one.accumulate_steps, one.num_model_chunks = pipeline[:3]
     one._virtual_pp_world_size = pipeline.chunks
     one.stage_id = stage
     one.processed_steps = 100
@@ -69,6 +69,49 @@ def test_schedules_are_paddles(oracle, stages):
                 ours = schedules.interleaved(several, stage)
                 cls = pipelines.PipelineParallelWithInterleave
                 assert schedules.text(ours, chunks) == theirs(cls, several, stage)
+
+
+def folded_of_paddle(cls, pipeline, stage):
+    """The steps of Paddle's DualPipeV, without devices or processes; s is a backward step without weights."""
+    one = MagicMock()
+    one.group_rank, one.num_ranks, one.accumulate_steps = stage, pipeline.stages, pipeline.micro_batches
+    one.is_pipeline_last_stage = lambda: stage == pipeline.stages - 1
+    steps = []
+    one._forward_pass = lambda phase, *a, **k: steps.append(f"f{phase}")
+    one._backward_pass = lambda phase, enable_zb=False, **k: steps.append(
+        f"{'s' if enable_zb else 'b'}{phase}"
+    )
+    one._forward_backward_pass = lambda forward, backward, *a, **k: steps.extend(
+        [f"f{forward}", f"b{backward}"]
+    )
+    one._weight_pass = lambda: steps.append("w")
+    cls.forward_backward_pipeline(one, None, None)
+    return steps
+
+
+@pytest.mark.parametrize("stages", range(1, 7))
+def test_folded_schedules_are_paddles_and_end(oracle, stages):
+    paddles = oracle.distributed.fleet.meta_parallel.DualPipeVParallel
+    for micro_batches in range(2 * stages, 3 * stages + 3):
+        pipeline = Pipeline(stages, micro_batches, 2, is_folded=True)
+        lists = [schedules.dual_pipe_v(pipeline, stage) for stage in range(stages)]
+        assert len(list(schedules.all_stages(pipeline, lists))) == sum(map(len, lists))
+        for stage, steps in enumerate(lists):
+            late = [step[1:] for step in steps if step.kind == "w"]
+            words = [
+                "w"
+                if step.kind == "w"
+                else f"{'s' if step.kind == 'b' and step[1:] in late else step.kind}{step.chunk}"
+                for step in steps
+            ]
+            assert words == folded_of_paddle(paddles, pipeline, stage)
+            for kind in "fb":
+                each = [step[1:] for step in steps if step.kind == kind]
+                assert sorted(each) == [
+                    (chunk, number) for chunk in range(2) for number in range(micro_batches)
+                ]
+    with pytest.raises(AssertionError, match=f"it must be {2 * stages} at least"):
+        schedules.dual_pipe_v(Pipeline(stages, 2 * stages - 1, 2, is_folded=True), 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -235,13 +278,17 @@ def trained(count, *cases, seconds=120, **environment):
 
 @pytest.fixture(scope="module")
 def alone():
-    return trained(1, *CASES, STAGES=1)[0]
+    return trained(1, *CASES, "folded", STAGES=1)[0]
 
 
 @pytest.mark.slow
 def test_two_stages_train_as_one(alone):
     split = [f"{case}, split" for case in ("tuples", "scaler", "recompute")]
-    found = trained(2, *CASES, *split)
+    found = trained(2, *CASES, *split, "folded")
+    for one in found:
+        for name in ("losses", "evaluated"):
+            np.testing.assert_allclose(one["folded"][name], alone["folded"][name], rtol=1e-5)
+        assert one["folded"]["class"] == "DualPipeVParallel" and "w3_vp0;" in one["folded"]["schedule"]
     for case in split:
         plain = case.removesuffix(", split")
         for one in found:
@@ -270,14 +317,14 @@ def test_two_stages_train_as_one(alone):
 def test_two_stages_in_one_process_train_as_one(alone, mode):
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
     cases = [case for case in CASES if mode == "1F1B" or case != "chunks"]
-    found = trained(1, *cases, XLA_FLAGS=flags, NPROC="64", STAGES=2, MODE=mode)[0]
-    for case in cases:
+    found = trained(1, *cases, "folded", XLA_FLAGS=flags, NPROC="64", STAGES=2, MODE=mode)[0]
+    for case in [*cases, "folded"]:
         for name in ("losses", "evaluated"):
             np.testing.assert_allclose(found[case][name], alone[case][name], rtol=1e-5)
         if case == "plain" and mode == "1F1B":  # both stages in this process
             assert [one[0] for one in found[case]["hooks"]].count("backward_end") == 40
         assert found[case]["first"] == pytest.approx(alone[case]["first"]) and found[case]["outputs"] == 4
-        if case != "chunks":
+        if case not in ("chunks", "folded"):
             assert found[case]["names"] == alone[case]["names"]
 
 

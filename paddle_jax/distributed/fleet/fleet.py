@@ -32,6 +32,7 @@ from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.hybrid_paral
     HybridParallelOptimizer,
 )
 from paddle_jax.distributed.fleet.meta_parallel.device_pipeline import DevicePipeline, plain_mode
+from paddle_jax.distributed.fleet.meta_parallel.dualpipev import DualPipeVParallel
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.pp_layers import PipelineLayer
 from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     NoPipelineParallel,
@@ -445,13 +446,21 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
     stages = hcg.topology().get_dim("pipe")
     # Several chunks on one stage are interleaved.
     chunks = model.get_num_virtual_stages()
+    is_folded = strategy.hybrid_configs["pp_configs"].use_dualpipev
+    if stages > 1 and is_folded != model.sizes(1).is_folded:
+        raise CheckError(
+            f"fleet.distributed_model: use_dualpipev: the strategy has {is_folded}, the PipelineLayer "
+            f"{not is_folded}; set it in hybrid_configs['pp_configs'] and give it to the PipelineLayer"
+        )
     split = plain_mode(strategy.pipeline_configs["schedule_mode"]) == "zbh1"
     # One process drives the devices of all stages.
     if stages > 1 and Current.grid is not None:
-        kind = ZeroBubblePipeline if split else DevicePipeline
+        kind = ZeroBubblePipeline if split and not is_folded else DevicePipeline
         return kind(model, hcg, strategy)
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
+    if is_folded:
+        return DualPipeVParallel(model, hcg, strategy)
     if split:
         return ProcessZeroBubblePipeline(model, hcg, strategy)
     if chunks == 1:

@@ -41,6 +41,15 @@ class Masked(nn.Layer):
         return self.linear(x) * mask.astype("float32"), mask
 
 
+class Tied(nn.Layer):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, x):
+        return tied(self, x)
+
+
 def tied(embedding, x):
     return paddle.matmul(x, embedding.weight, transpose_y=True)
 
@@ -55,6 +64,14 @@ def layers(case):
             *(from_list(Block, 6) for _ in range(blocks)),
             shared("embed", nn.Embedding, tied, "weight", 10, 6),
         ]
+    if case == "folded":  # two parts a stage: the first and the last one are on one stage
+        ends = [shared("embed", nn.Embedding, given, "weight", 10, 6) for given in (None, tied)]
+        if STAGES > 1:
+            local = fleet.meta_parallel.LocalSharedLayerDesc
+            ends = [local("embed", nn.Embedding, None, "weight", 10, 6), local("embed", Tied)]
+        linear = fleet.meta_parallel.zero_bubble_utils.SplitBWLinear
+        inner = [from_list(kind, *sizes) for kind, *sizes in [(linear, 6, 6), (Block, 6)] * 2]
+        return [ends[0], *inner, ends[1]]
     if case == "tuples":
         return [from_list(Masked, 6), from_list(Masked, 6), lambda pair: pair[0], from_list(nn.Linear, 6, 3)]
     return [
@@ -71,7 +88,7 @@ def loss(output, label):
 
 def batch(case, step, rows):
     numbers = np.random.RandomState(step)
-    if case == "tied":
+    if case in ("tied", "folded"):
         ids = numbers.randint(0, 10, (rows, 4))
         return [paddle.to_tensor(ids), paddle.to_tensor(ids[:, ::-1].copy())]
     width = 6 if case == "tuples" else 5
@@ -98,6 +115,9 @@ def run(case):
         strategy.hybrid_configs = {"pp_configs": {"use_batch_p2p_comm": False}}
     if case == "delayed":
         strategy.hybrid_configs["pp_configs"].delay_scale_loss = True
+    is_folded = case == "folded" and STAGES > 1
+    if is_folded:
+        strategy.hybrid_configs["pp_configs"].use_dualpipev = True
     fleet.init(is_collective=True, strategy=strategy)
     hcg = fleet.get_hybrid_communicate_group()
     chunks = 2 if case == "chunks" else None
@@ -109,6 +129,7 @@ def run(case):
         num_virtual_pipeline_stages=chunks if STAGES > 1 else None,
         recompute_interval=2 if case == "recompute" else 0,
         recompute_ctx={} if case == "recompute" else None,
+        use_dualpipev=is_folded,
     )
     found = {"parts": net.segment_parts, "first": float(sum(float(abs(p).sum()) for p in net.parameters()))}
     found["names"] = [name for name, _ in net.named_parameters()]

@@ -17,7 +17,7 @@ from paddle_jax.distributed.fleet.meta_parallel.pipeline_parallel import (
     wanting_gradients,
 )
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication import GRADIENT, OUTPUT
-from paddle_jax.distributed.schedules import FORWARD, Pipeline, Step
+from paddle_jax.distributed.schedules import BACKWARD, FORWARD, Pipeline, Step
 
 __all__ = []
 
@@ -37,7 +37,7 @@ class DevicePipeline(PipelineParallel):
         layers: PipelineLayer with a loss_fn.
         hcg: HybridCommunicateGroup.
         strategy: DistributedStrategy; its pipeline_configs say accumulate_steps, micro_batch_size and
-            schedule_mode ("1F1B", "FThenB" or "ZBH1").
+            schedule_mode ("1F1B", "FThenB" or "ZBH1"). A PipelineLayer with use_dualpipev takes DualPipeV.
     Raises:
         TypeError: layers is no PipelineLayer. AssertionError: there are too few micro-batches for several
             chunks a stage, or there is no such schedule.
@@ -105,8 +105,10 @@ class DevicePipeline(PipelineParallel):
     # steps of the schedules ---------------------------------------------------------------------------------
 
     def _run_step(self, stage: int, step: Step, batches: Any) -> None:
-        if step.kind != FORWARD:
+        if step.kind == BACKWARD:
             self._backward_part(stage, step)
+        # The backward steps of DualPipeV give the gradients of weights, too.
+        if step.kind != FORWARD:
             return
         value, output = self._forward_part(stage, step, batches)
         if self._number(stage, step) == self._parts - 1:
@@ -127,7 +129,7 @@ class DevicePipeline(PipelineParallel):
         return schedules.part_of(self._sizes(), stage, step.chunk)
 
     def _labels(self, batches: Any, step: Any) -> Any:
-        return self._grid.batch(batches.labels(step.micro_batch), self.num_stages - 1)
+        return self._grid.batch(batches.labels(step.micro_batch), self._layers.stage_of(self._parts - 1))
 
     def _received(self, part: Any, step: Any, batches: Any) -> Any:
         """What a part of the model gets: data, or what the part before has given."""
@@ -160,8 +162,7 @@ class DevicePipeline(PipelineParallel):
             self._send(GRADIENT, part - 1, step, gradients)
 
     def _send(self, kind: Any, part: Any, step: Any, value: Any) -> None:
-        # Parts are dealt out to the stages in turns.
-        moved = self._grid.leaves(value, part % self.num_stages)
+        moved = self._grid.leaves(value, self._layers.stage_of(part))
         self._arrived[kind, part, step.micro_batch] = moved
 
     def _result_of(self, losses: Any, each: Any) -> Any:
@@ -171,6 +172,8 @@ class DevicePipeline(PipelineParallel):
 
 def _schedule_of(mode: str, sizes: Pipeline) -> Any:
     """The function that makes the schedule of a stage."""
+    if sizes.is_folded:
+        return schedules.dual_pipe_v
     kind = _KINDS.get(plain_mode(mode))
     if kind is None:
         raise CheckError(

@@ -331,11 +331,11 @@ class PipelineParallel(_Batched):
         self.pp_group: Group = hcg.get_pipe_parallel_group()
         self.num_stages: int = hcg.get_pipe_parallel_world_size()
         self.stage_id: int = hcg.get_stage_id()
-        self.num_model_chunks: Any = layers.get_num_virtual_stages()
+        self.num_model_chunks: int = layers.sizes(1).chunks
         self._check_sizes()
         self._messages = None
         if self.num_stages > 1:
-            self._messages = StageMessages(self.pp_group, self.num_model_chunks)
+            self._messages = StageMessages(self.pp_group, self._sizes())
         # {(chunk or part, micro-batch): what a step keeps}
         self._held: dict[tuple[int, int], Any] = {}
         self.callbacks = pipeline_parallel_callbacks_
@@ -437,7 +437,8 @@ class PipelineParallel(_Batched):
         return schedules.text(self._schedule(), self.num_model_chunks)
 
     def _sizes(self) -> Pipeline:
-        return Pipeline(self.num_stages, self.accumulate_steps, self.num_model_chunks)
+        # The stages may be devices, of which a group of processes knows nothing.
+        return self._layers.sizes(self.accumulate_steps)._replace(stages=self.num_stages)
 
     def _schedule(self) -> list[Step]:
         return schedules.one_forward_one_backward(self._sizes(), self.stage_id)
@@ -455,7 +456,7 @@ class PipelineParallel(_Batched):
         batches = self._batches(data)
         for step in self._schedule():
             self._run_own_step(step, batches)
-        if self.scaler is not None and not self.is_pipeline_last_stage(ignore_virtual=True):
+        if self.scaler is not None and self.stage_id != self._messages.last_stage:
             # A scaler looks at the precision when it scales: it must decide on all stages as on the last one.
             self.scaler.scale(zeros([]))
         self._layers.allreduce_shared_weight_gradients()
@@ -561,8 +562,8 @@ class PipelineParallel(_Batched):
             backward_from(held.output, gradients)
 
     def _share_losses(self, each: Any) -> Any:
-        """The losses of a step, which the last stage has computed, on all stages."""
-        if self.is_pipeline_last_stage(ignore_virtual=True):
+        """The losses of a step, which the stage with the last part has computed, on all stages."""
+        if self.stage_id == self._messages.last_stage:
             result = self._result(each)
         else:
             result = None

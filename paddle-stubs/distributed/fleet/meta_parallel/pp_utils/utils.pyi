@@ -1,4 +1,5 @@
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import *
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import dict_to_tuple_helper as dict_to_tuple_helper
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import get_tensor_bytes as get_tensor_bytes
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import get_tensor_dtype as get_tensor_dtype
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import is_float_tensor as is_float_tensor

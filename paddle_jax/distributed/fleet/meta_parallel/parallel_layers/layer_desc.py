@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import LayerSpec, build_spec_layer
 from paddle_jax.nn import Layer
 
 __all__ = []
@@ -15,10 +16,14 @@ class LayerDesc:
     """A Layer that is made later.
 
     Args:
-        layer_func_or_spec: subclass of Layer.
-        inputs, kwargs: what it is made with.
+        layer_func_or_spec: subclass of Layer, or a LayerSpec.
+        inputs, kwargs: what it is made with; a LayerSpec takes kwargs only.
     Raises:
-        TypeError: it is no such class.
+        TypeError: it is no such class, or a LayerSpec comes with inputs.
+    Attributes:
+        layer_func, inputs, kwargs: as given.
+        using_layer_spec: whether it was made from a LayerSpec.
+        layer_spec: the LayerSpec, in place of layer_func.
     Example:
         >>> from paddle_jax.distributed.fleet.meta_parallel import LayerDesc
         >>> LayerDesc(paddle.nn.Linear, 2, 3).build_layer().weight.shape
@@ -26,21 +31,35 @@ class LayerDesc:
     """
 
     def __init__(self, layer_func_or_spec: Any, *inputs: Any, **kwargs: Any) -> None:
+        self.using_layer_spec: bool = isinstance(layer_func_or_spec, LayerSpec)
+        self.inputs = inputs
+        self.kwargs = kwargs
+        if self.using_layer_spec:
+            if inputs:
+                raise TypeError(
+                    f"LayerDesc: inputs: got {len(inputs)} with a LayerSpec; it takes keyword arguments alone"
+                )
+            self.layer_spec: LayerSpec = layer_func_or_spec
+            return
         if not (isinstance(layer_func_or_spec, type) and issubclass(layer_func_or_spec, Layer)):
             raise TypeError(
                 f"LayerDesc: layer_func_or_spec: got {layer_func_or_spec!r}; "
-                "it must be a subclass of paddle.nn.Layer"
+                "it must be a subclass of paddle.nn.Layer, or a LayerSpec"
             )
         self.layer_func = layer_func_or_spec
-        self.inputs = inputs
-        self.kwargs = kwargs
 
     def build_layer(self, **extra_kwargs: Any) -> Layer:
         """The Layer, made with further keyword arguments."""
-        return self.layer_func(*self.inputs, **self.kwargs, **extra_kwargs)
+        if self.using_layer_spec:
+            spec = self.layer_spec
+            more = {**spec.extra_kwargs, **self.kwargs, **extra_kwargs}
+            return build_spec_layer(LayerSpec(spec.layer, more, spec.sublayers_spec))
+        return self.layer_func(*self.inputs, **{**self.kwargs, **extra_kwargs})
 
     def __repr__(self) -> str:
-        named = (f"{name}={value!r}" for name, value in self.kwargs.items())
+        named = [f"{name}={value!r}" for name, value in self.kwargs.items()]
+        if self.using_layer_spec:
+            return f"{self.layer_spec!r}({', '.join(named)})"
         return f"{self.layer_func.__name__}({', '.join([*map(repr, self.inputs), *named])})"
 
 
@@ -74,15 +93,48 @@ class SharedLayerDesc(LayerDesc):
         **kwargs: Any,
     ) -> None:
         super().__init__(layer_func, *inputs, **kwargs)
-        if isinstance(shared_weight_attr, str):
-            names = [shared_weight_attr]
-        else:
-            names = shared_weight_attr
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise CheckError(
-                f"SharedLayerDesc: shared_weight_attr: got {shared_weight_attr!r}; "
-                "it must be a str or a list of str"
-            )
         self.layer_name = key
         self.forward_func = forward_func
-        self.shared_weight_attr = names
+        self.shared_weight_attr = _names("SharedLayerDesc", shared_weight_attr)
+
+
+class LocalSharedLayerDesc(LayerDesc):
+    """A Layer that has Parameters of another one of its stage, for PipelineLayers with `use_dualpipev`.
+
+    The first place with a key makes its Layer. Later places make Layers of their own, which get the shared
+    Parameters as arguments of the same names.
+
+    Args:
+        key: str.
+        layer_func: subclass of Layer.
+        forward_func: `f(layer, x)`, called in place of the Layer. Default None: the Layer.
+        shared_weight_attr: name of the Parameter, or list of names, that Layers have in common.
+        inputs, kwargs: what the Layer is made with.
+    Example:
+        >>> parallel = paddle.distributed.fleet.meta_parallel
+        >>> parallel.LocalSharedLayerDesc(
+        ...     "table", paddle.nn.Linear, in_features=2, out_features=2).shared_weight_attr
+        ['weight']
+    """
+
+    def __init__(
+        self,
+        key: str,
+        layer_func: Any,
+        forward_func: Callable[..., Any] | None = None,
+        shared_weight_attr: str | Sequence[str] = "weight",
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(layer_func, *inputs, **kwargs)
+        self.layer_name = key
+        self.forward_func = forward_func
+        self.shared_weight_attr = _names("LocalSharedLayerDesc", shared_weight_attr)
+
+
+def _names(call: str, given: str | Sequence[str]) -> list[str]:
+    """The names of shared Parameters as a list."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise CheckError(f"{call}: shared_weight_attr: got {given!r}; it must be a str or a list of str")
+    return names

@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.distributed import schedules
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.base.topology import CommunicateTopology
 from paddle_jax.distributed.fleet.layers.mpu.random import get_rng_state_tracker
-from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import LayerDesc, SharedLayerDesc
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.layer_desc import (
+    LayerDesc,
+    LocalSharedLayerDesc,
+    SharedLayerDesc,
+)
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.segments import SegmentLayers
 from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.shared_weights import shared_weights
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.forward_backward_overlap_utils import ScheduleChunk
 from paddle_jax.distributed.fleet.recompute.recompute import recompute
 from paddle_jax.distributed.parallel import get_rank, get_world_size
+from paddle_jax.distributed.schedules import Pipeline
 from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.io import load, save
 from paddle_jax.nn import Layer, LayerDict
@@ -88,10 +95,11 @@ class PipelineLayer(Layer):
         recompute_ctx: dict, which recomputing needs; its entries concern GPUs and are accepted.
         num_virtual_pipeline_stages: int: so many parts a stage. Default None: 1. More than 1 need "layer:".
         use_cudagraph: accepted.
-        use_dualpipev: must be False.
+        use_dualpipev: bool: two parts a stage, which run through the stages as a V, for DualPipeVParallel.
     Attributes:
         _recompute_interval, recompute_ctx: as given.
-        _num_virtual_pipeline_stages: int, the chunks of each stage.
+        _num_virtual_pipeline_stages: int, the chunks of each stage; 1 with use_dualpipev.
+        _stage_chunks: int, the chunks of each stage; 2 with use_dualpipev.
         _topo: CommunicateTopology.
         _num_stages: int, the stages.
         _grid: the grid of devices where one process has all stages, or None.
@@ -101,6 +109,7 @@ class PipelineLayer(Layer):
         _num_layers: int, how many there are.
         segment_parts: list of ints, the bounds of the chunks.
         shared_layers: LayerDict of the shared layers, by key.
+        local_shared_layers: LayerDict of the first layers of LocalSharedLayerDescs, by key.
         run_function: list of the layers and functions of this stage, or of the chunk chosen last.
         _borrowed: dict of shared layers at their other positions.
         _model_chunks: list of PipelineLayerChunks, empty with one chunk.
@@ -108,8 +117,7 @@ class PipelineLayer(Layer):
         _loss_fn: list of loss functions.
     Raises:
         ValueError: neither num_stages nor topology, or stages that the processes do not divide into.
-        AssertionError: stages, segments or arguments that do not go together. NotImplementedError:
-        use_dualpipev.
+        AssertionError: stages, segments or arguments that do not go together.
     Example:
         >>> from paddle_jax.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer
         >>> net = PipelineLayer([LayerDesc(paddle.nn.Linear, 2, 3), paddle.nn.ReLU()], num_stages=1)
@@ -131,20 +139,23 @@ class PipelineLayer(Layer):
         use_dualpipev: bool = False,
     ) -> None:
         super().__init__()
-        if use_dualpipev:
-            raise NotImplementedError(
-                "PipelineLayer: use_dualpipev: got True; use num_virtual_pipeline_stages, which interleaves"
-            )
         if recompute_interval > 0 and recompute_ctx is None:
             raise CheckError(
                 "PipelineLayer: recompute_ctx: got None; it must be a dict where recompute_interval is not 0"
             )
         self._num_virtual_pipeline_stages = _chunks(num_virtual_pipeline_stages, seg_method)
+        if use_dualpipev and self._num_virtual_pipeline_stages > 1:
+            raise CheckError(
+                f"PipelineLayer: num_virtual_pipeline_stages: got {num_virtual_pipeline_stages} with "
+                "use_dualpipev, which gives each stage two parts; leave it out"
+            )
+        self._use_dualpipev = use_dualpipev
+        self._stage_chunks: int = 2 if use_dualpipev else self._num_virtual_pipeline_stages
         self._topo = _topology(num_stages, topology)
         self._num_stages = self._topo.get_dim("pipe")
         # The DeviceGrid of a process that has the layers of all stages; None where it has those of one.
         self._grid = Current.grid if self._num_stages > 1 else None
-        self._total_stages_with_virtual_stages = self._num_stages * self._num_virtual_pipeline_stages
+        self._total_stages_with_virtual_stages = self._num_stages * self._stage_chunks
         self.global_rank: int = get_rank()
         # The place of this process along the axis of the stages.
         self._stage_id = self._topo.get_coord(self.global_rank).pipe
@@ -156,14 +167,9 @@ class PipelineLayer(Layer):
             self._loss_fn = [loss_fn]
         self._recompute_interval = recompute_interval
         self.recompute_ctx = recompute_ctx
-        if self._num_virtual_pipeline_stages == 1:
-            chunks = None
-        else:
-            chunks = self._num_virtual_pipeline_stages
-        self.segment_parts: list[int] = SegmentLayers(
-            self._layers_desc, self._num_stages, seg_method, chunks
-        ).do_segment()
+        self.segment_parts: list[int] = self._segments(seg_method)
         self.shared_layers: LayerDict = LayerDict()
+        self.local_shared_layers: LayerDict = LayerDict()
         self.run_function: list[Any] = []
         # {place in the list: shared Layer that lies on the devices of another stage}
         self._borrowed = {}
@@ -177,11 +183,27 @@ class PipelineLayer(Layer):
             )
         self._synchronize_shared_weights()
 
-    def _own_parts(self) -> range:
+    def _segments(self, seg_method: str | list[int]) -> list[int]:
+        """The bounds of the parts of the list."""
+        stages = self._num_stages
+        if self._use_dualpipev:
+            # Bounds are given for all parts, as for so many stages.
+            return SegmentLayers(self._layers_desc, 2 * stages, seg_method).do_segment()
+        chunks = None if self._stage_chunks == 1 else self._stage_chunks
+        return SegmentLayers(self._layers_desc, stages, seg_method, chunks).do_segment()
+
+    def sizes(self, micro_batches: int) -> Pipeline:
+        """The sizes of the pipeline for so many micro-batches."""
+        return Pipeline(self._num_stages, micro_batches, self._stage_chunks, self._use_dualpipev)
+
+    def stage_of(self, part: int) -> int:
+        """The stage that has a part of the list."""
+        return schedules.stage_and_chunk(self.sizes(1), part)[0]
+
+    def _own_parts(self) -> list[int]:
         """The numbers of the parts of the list that this process has."""
         parts = range(self._total_stages_with_virtual_stages)
-        # Parts are dealt out to the stages in turns.
-        return parts if self._grid is not None else parts[self._stage_id :: self._num_stages]
+        return [part for part in parts if self._grid is not None or self.stage_of(part) == self._stage_id]
 
     def _bounds(self) -> list[tuple[int, int]]:
         """(begin, end) of each part of the list that this process has."""
@@ -194,7 +216,7 @@ class PipelineLayer(Layer):
         tracked = tracker.get_states_tracker()
         try:
             for part, (begin, end) in zip(self._own_parts(), self._bounds(), strict=True):
-                with self._on_stage(part % self._num_stages):
+                with self._on_stage(self.stage_of(part)):
                     self._make_part(begin, end)
         finally:
             set_rng_state(numbers)
@@ -213,7 +235,7 @@ class PipelineLayer(Layer):
 
     def _make_part(self, begin: int, end: int) -> None:
         chunk = None
-        if self._num_virtual_pipeline_stages > 1:
+        if self._stage_chunks > 1:
             chunk = PipelineLayerChunk()
             self._model_chunks.append(chunk)
             self.add_sublayer(str(begin), chunk)
@@ -225,7 +247,14 @@ class PipelineLayer(Layer):
     def _make_layer(self, index: int, chunk: Any) -> None:
         """Makes layer `index` of the list and adds it to a chunk, or to the list of this stage."""
         described = self._layers_desc[index]
-        if isinstance(described, SharedLayerDesc):
+        if isinstance(described, LocalSharedLayerDesc):
+            function = self._locally_shared(described, index)
+        elif isinstance(described, SharedLayerDesc):
+            if self._use_dualpipev:
+                raise CheckError(
+                    "PipelineLayer: layers: got a SharedLayerDesc with use_dualpipev; "
+                    "use a LocalSharedLayerDesc"
+                )
             function = self._shared(described, index)
             # A function round the Layer would hide its Parameters from the chunk.
             if chunk is not None and not isinstance(function, Layer):
@@ -257,6 +286,27 @@ class PipelineLayer(Layer):
         self._borrowed[index] = layer
         return ft.partial(_call_lent, self._grid, layer, self._grid.stage, function)
 
+    def _locally_shared(self, described: LocalSharedLayerDesc, index: int) -> Any:
+        """What runs at a place of a Layer that has the Parameters of an earlier one of this stage."""
+        key = described.layer_name
+        same = [place for place, one in enumerate(self._layers_desc) if _is_local(one, key)]
+        stages = {self.get_stage_from_index(place) for place in same}
+        if not self._use_dualpipev or len(stages) > 1:
+            raise CheckError(
+                f"PipelineLayer: layers: LocalSharedLayerDesc {key!r} is on the stages {sorted(stages)}; "
+                "it needs use_dualpipev, and all its places on one stage"
+            )
+        if key not in self.local_shared_layers:
+            layer = self.local_shared_layers[key] = described.build_layer()
+        else:
+            # The first place says which Parameters the others take as arguments.
+            names = self._layers_desc[same[0]].shared_weight_attr
+            first = self.local_shared_layers[key]
+            layer = described.build_layer(**{name: getattr(first, name) for name in names})
+        if described.forward_func is None:
+            return layer
+        return ft.partial(described.forward_func, layer)
+
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
         """What the last layer of this stage, or of one of its chunks, gives.
 
@@ -275,7 +325,7 @@ class PipelineLayer(Layer):
             # A chunk is one part of every stage.
             parts = parts[chunk_id * self._num_stages : (chunk_id + 1) * self._num_stages]
         for part in parts:
-            input = self.run_part(part, self._grid.batch(input, part % self._num_stages))
+            input = self.run_part(part, self._grid.batch(input, self.stage_of(part)))
         return input
 
     def run_part(self, part: int, input: Any) -> Any:
@@ -291,7 +341,7 @@ class PipelineLayer(Layer):
             begin, end = self.segment_parts[part : part + 2]
             functions = self.run_function[begin:end]
         # Attention may be cut over devices, which depend on the stage.
-        with self._grid.attention(part % self._num_stages):
+        with self._grid.attention(self.stage_of(part)):
             return self._run(functions, input)
 
     @contextlib.contextmanager
@@ -301,7 +351,7 @@ class PipelineLayer(Layer):
         with contextlib.ExitStack() as stack:
             for index in range(begin, end):
                 if index in self._borrowed:
-                    stack.enter_context(self._grid.lent(self._borrowed[index], part % self._num_stages))
+                    stack.enter_context(self._grid.lent(self._borrowed[index], self.stage_of(part)))
             yield
 
     def _run(self, functions: Sequence[Callable[..., Any] | Layer], input: Any) -> Tensor:
@@ -320,17 +370,76 @@ class PipelineLayer(Layer):
 
     def _functions(self, chunk_id: Any) -> list[Callable[..., Any] | Layer]:
         if chunk_id is None:
+            # One stage with several chunks has the whole model.
+            if self._model_chunks and self._num_stages == 1:
+                return [one for chunk in self._model_chunks for one in chunk.get_run_function()]
+            if self._model_chunks and not self.run_function:
+                raise CheckError(
+                    f"PipelineLayer: chunk_id: got None; the stage has {len(self._model_chunks)} chunks, "
+                    "say which"
+                )
             return self.run_function
-        if not isinstance(chunk_id, int) or self._num_virtual_pipeline_stages == 1:
+        if not isinstance(chunk_id, int) or self._stage_chunks == 1:
             raise CheckError(
                 f"PipelineLayer: chunk_id: got {chunk_id!r}; it must be an int, and there must be several "
-                "chunks (num_virtual_pipeline_stages)"
+                "chunks (num_virtual_pipeline_stages or use_dualpipev)"
             )
         chunks = len(self._model_chunks)
         if not 0 <= chunk_id < chunks:
             raise CheckError(f"PipelineLayer: chunk_id: got {chunk_id}; allowed are 0..{chunks - 1}")
         self.run_function = self._model_chunks[chunk_id].get_run_function()
         return self.run_function
+
+    def update_run_function(self, chunk_id: int | None) -> None:
+        """Makes `run_function` the layers and functions of a chunk; None leaves it as it is.
+
+        Raises:
+            AssertionError: there is no such chunk.
+        """
+        if chunk_id is not None:
+            self._functions(chunk_id)
+
+    def forward_function(self, start: int, end: int) -> Callable[..., Any]:
+        """A function that runs `run_function[start:end]`.
+
+        Args:
+            start, end: int.
+        """
+        functions = self.run_function[start:end]
+        return lambda *inputs: _passed(functions, inputs[0] if len(inputs) == 1 else inputs)
+
+    def build_schedule_nodes(self, start: int, end: int) -> ScheduleChunk:
+        """The nodes of `run_function[start:end]`, by the `build_schedule_node` of each layer.
+
+        Args:
+            start, end: int.
+        Raises:
+            AssertionError: a layer has no such method.
+        """
+        functions = self.run_function[start:end]
+        for function in functions:
+            if not hasattr(function, "build_schedule_node"):
+                raise CheckError(
+                    f"PipelineLayer: build_schedule_nodes: {type(function).__name__} has no method "
+                    "build_schedule_node; add one that gives a ScheduleNode"
+                )
+        return ScheduleChunk([function.build_schedule_node() for function in functions])
+
+    def get_schedule_chunk(self, chunk_id: int | None) -> ScheduleChunk:
+        """The nodes of a chunk of this stage.
+
+        Args:
+            chunk_id: int, which chunk; None where there is one.
+        Raises:
+            AssertionError: there is no such chunk, recompute_interval is set, or a layer makes no node.
+        """
+        self.update_run_function(chunk_id)
+        if self._recompute_interval != 0:
+            raise CheckError(
+                f"PipelineLayer: get_schedule_chunk: recompute_interval is {self._recompute_interval}; "
+                "nodes keep their graphs, it must be 0"
+            )
+        return self.build_schedule_nodes(0, len(self.run_function))
 
     def get_stage_from_index(self, layer_idx: int) -> int:
         """The stage that has a layer of the list.
@@ -344,10 +453,10 @@ class PipelineLayer(Layer):
             )
         # Each bound up to the layer ends a part before its own.
         part = sum(bound <= layer_idx for bound in self.segment_parts[1:])
-        return part % self._num_stages
+        return self.stage_of(part)
 
     def get_num_virtual_stages(self) -> int:
-        """The number of parts that each stage has."""
+        """The number of parts that each stage has; 1 with use_dualpipev, as in Paddle."""
         return self._num_virtual_pipeline_stages
 
     def get_model_chunks(self) -> list[PipelineLayerChunk] | None:
@@ -421,6 +530,11 @@ def _call_lent(grid: Any, layer: Any, stage: Any, function: Any, x: Any) -> Any:
     """Calls a function of a shared Layer whose Parameters lie on the devices of another stage."""
     with grid.lent(layer, stage):
         return function(x)
+
+
+def _is_local(described: Any, key: str) -> bool:
+    """Whether a description stands for a locally shared Layer of this key."""
+    return isinstance(described, LocalSharedLayerDesc) and described.layer_name == key
 
 
 def _passed(functions: Sequence[Callable[..., Any] | Layer], x: Tensor) -> Tensor:

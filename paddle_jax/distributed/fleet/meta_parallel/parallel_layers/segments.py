@@ -132,7 +132,9 @@ class SegmentLayers:
 def class_name(one: Any) -> str:
     """The name by which "layer:Name" finds a layer; empty for what has none."""
     if isinstance(one, LayerDesc):
-        return one.layer_func.__name__
+        described = one.layer_spec.layer if one.using_layer_spec else one.layer_func
+        # Paddle does not count a layer that is named by its module.
+        return "" if isinstance(described, tuple) else described.__name__
     if isinstance(one, Layer):
         return type(one).__name__
     return getattr(one, "__name__", "")

@@ -8,6 +8,7 @@ at the receiver until it asks for them, so no order of calls can block two stage
 
 from __future__ import annotations
 
+import collections
 import json
 import struct
 from collections.abc import Sequence
@@ -20,7 +21,10 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group.registry import Groups
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax.distributed import schedules
 from paddle_jax.distributed.communication.group import Group
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import detached_nest
+from paddle_jax.distributed.schedules import Pipeline
 
 if TYPE_CHECKING:
     from paddle_jax._annotations import DTypeLike
@@ -120,27 +124,33 @@ class StageMessages:
     Attributes:
         group: Group of the stages, in their order.
         stage: place of this process in it.
-        stages: how many there are.
-        chunks: how many parts of the model each stage has.
+        sizes: Pipeline, which says what parts of the model the stages have.
+        last_stage: the one that has the last part.
         sent: messages on their way, which `finish` waits for.
+        own: {name: messages to another chunk of this stage}.
     """
 
-    def __init__(self, group: Group, chunks: int) -> None:
+    def __init__(self, group: Group, sizes: Pipeline) -> None:
         self.group = group
+        self.sizes = sizes
         self.sent: list[Any] = []
+        self.own: dict[str, collections.deque[Any]] = collections.defaultdict(collections.deque)
         self.stage: int = group.rank
-        self.stages: int = group.nranks
-        self.chunks = chunks
+        self.last_stage: int = schedules.stage_and_chunk(sizes, sizes.stages * sizes.chunks - 1)[0]
 
     def neighbour(self, chunk: int, step: int) -> tuple[int, int] | None:
         """(stage, chunk) before (step -1) or after (step 1) a chunk of this stage; None at either end."""
-        place = chunk * self.stages + self.stage + step
-        if not 0 <= place < self.stages * self.chunks:
+        part = schedules.part_of(self.sizes, self.stage, chunk) + step
+        if not 0 <= part < self.sizes.stages * self.sizes.chunks:
             return None
-        return place % self.stages, place // self.stages
+        return schedules.stage_and_chunk(self.sizes, part)
 
     def send(self, kind: str, stage: int, chunk: int, value: Any) -> None:
         """Puts a message for a chunk of a stage on its way; does not wait."""
+        # The two chunks at the turn of a V are on one stage.
+        if stage == self.stage:
+            self.own[self._name(kind, chunk)].append(detached_nest(value))
+            return
         limit = self.group.process_group.timeout
         rank = self.group.ranks[stage]
         # Kept until `finish`: a message that is not out yet must not be lost without an error.
@@ -169,18 +179,20 @@ class StageMessages:
         """
         wire = self.group.process_group
         name = self._name(kind, chunk)
+        if stage == self.stage:
+            return self.own[name].popleft()
         rank = self.group.ranks[stage]
         ticket = Groups.channel.take_number(name, rank)
         what = f"pipeline stage {self.stage}: {kind} of micro-batch {micro_batch}, chunk {chunk}"
         return unpacked(Groups.channel.receive(name, rank, ticket, what, wire.description, wire.timeout))
 
     def broadcast(self, value: Any) -> Any:
-        """What the last stage gives, on all stages."""
-        last = self.stages - 1
-        if self.stage != last:
-            return self.receive("loss", last, 0, 0)
-        for stage in range(last):
-            self.send("loss", stage, 0, value)
+        """What the stage with the last part gives, on all stages."""
+        if self.stage != self.last_stage:
+            return self.receive("loss", self.last_stage, 0, 0)
+        for stage in range(self.sizes.stages):
+            if stage != self.stage:
+                self.send("loss", stage, 0, value)
         return value
 
     def _name(self, kind: Any, chunk: Any) -> str:

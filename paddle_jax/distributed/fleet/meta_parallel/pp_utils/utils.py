@@ -1,4 +1,5 @@
-"""Numbers of dtypes and sizes of Tensors, for programs that describe messages between stages themselves."""
+"""What stages give each other: nests of Tensors, and numbers of dtypes and sizes for programs that describe
+messages themselves."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax._core.base.sequences import make_sequence
+from paddle_jax._core.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from paddle_jax._core.tensors.tensor import Tensor
+    from collections.abc import Callable
 
 
 __all__ = []
@@ -37,6 +40,55 @@ def _entry(call: str, table: dict[Any, Any], key: Any) -> Any:
     if key not in table:
         raise CheckError(f"{call}: got {key}; it must be one of {', '.join(map(str, table))}")
     return table[key]
+
+
+def map_nest(function: Callable[[Tensor], Any], value: Any) -> Any:
+    """A nest of tuples, lists and dicts with a function of each Tensor in its place."""
+    if isinstance(value, Tensor):
+        return function(value)
+    if isinstance(value, tuple | list):
+        return make_sequence(type(value), [map_nest(function, one) for one in value])
+    if isinstance(value, dict):
+        return {name: map_nest(function, one) for name, one in value.items()}
+    return value
+
+
+def detached_nest(value: Any) -> Any:
+    """A nest whose Tensors begin a graph of their own, and want gradients as before."""
+    return map_nest(_detached, value)
+
+
+def _detached(tensor: Tensor) -> Tensor:
+    leaf = tensor.detach()
+    leaf.stop_gradient = tensor.stop_gradient
+    return leaf
+
+
+def dict_to_tuple_helper(output_tensor: Any) -> Any:
+    """The Tensors of a dict as a tuple, each with its name as attribute `key`; others as they are.
+
+    Args:
+        output_tensor: dict of Tensors or of lists of Tensors (`key` is then "name number"), or anything else.
+    Returns:
+        tuple, or what was given.
+    Example:
+        >>> parallel = paddle.distributed.fleet.meta_parallel
+        >>> named = {"a": paddle.ones([1]), "b": [paddle.ones([2])]}
+        >>> [one.key for one in parallel.dict_to_tuple_helper(named)]
+        ['a', 'b 0']
+    """
+    if not isinstance(output_tensor, dict):
+        return output_tensor
+    found = []
+    for name, value in output_tensor.items():
+        if isinstance(value, tuple | list):
+            for number, tensor in enumerate(value):
+                tensor.key = f"{name} {number}"
+                found.append(tensor)
+        else:
+            value.key = name
+            found.append(value)
+    return tuple(found)
 
 
 def is_float_tensor(tensor: Tensor) -> bool:

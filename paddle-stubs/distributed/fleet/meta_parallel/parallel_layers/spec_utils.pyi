@@ -1,0 +1,5 @@
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import *
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import LayerSpec as LayerSpec
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import build_spec_layer as build_spec_layer
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import get_spec_layer as get_spec_layer
+from paddle_jax.distributed.fleet.meta_parallel.parallel_layers.spec_utils import import_spec_layer as import_spec_layer

@@ -1,0 +1,3 @@
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.forward_backward_overlap_utils import *
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.forward_backward_overlap_utils import ScheduleChunk as ScheduleChunk
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.forward_backward_overlap_utils import ScheduleNode as ScheduleNode
