@@ -5,19 +5,17 @@ from __future__ import annotations
 import functools as ft
 import hashlib
 import importlib.util
-import itertools
 import json
 import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import TRACING, Unsupported
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.execution.python_state import map_tensors
@@ -33,6 +31,14 @@ from paddle_jax.framework.addresses import local_copy
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
+from paddle_jax.interop.open_lengths import (
+    LARGEST_LENGTH,
+    Bounds,
+    OpenLengths,
+    bounds_text,
+    compared_names,
+    open_lengths,
+)
 from paddle_jax.interop.recorded_program import run_recording
 from paddle_jax.interop.symbolic_lengths import limited_searches, refused_questions
 from paddle_jax.jit.function import user_line_of
@@ -43,12 +49,6 @@ if TYPE_CHECKING:
     from paddle_jax._program.merged_recordings import Recording
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
-_AXES = "bnhwdefgijkl"  # letters of open lengths, by their axis
-# A program may compare lengths with small numbers, such as the size of a window. Where JAX cannot know the
-# answer, the file is for lengths from one of these on. 0: as JAX has it, without bounds.
-_LEAST_LENGTHS = (0, 1, 2, 4, 8, 16)
-_LARGEST_LENGTH = 2**31 - 1
-_scope_numbers = itertools.count(1)
 
 
 def _check_installed(what: str) -> None:
@@ -57,79 +57,6 @@ def _check_installed(what: str) -> None:
             f"{what}: it needs the package flatbuffers, which jax.export writes with; "
             "pip install 'paddle_jax[stablehlo]'"
         )
-
-
-class _Bounds(NamedTuple):
-    """Of the length along an axis.
-
-    Attributes:
-        least: int, one of _LEAST_LENGTHS. 0: no bounds.
-        largest: int.
-    """
-
-    least: int = 0
-    largest: int = _LARGEST_LENGTH
-
-
-class _OpenLengths:
-    """Open lengths with bounds of their own.
-
-    Lengths of two scopes of JAX cannot be compared, and kernels are kept by shapes. So there is one object in
-    the process for each choice of bounds, with names of its own. A scope may have no bounds of lengths that
-    are not used.
-
-    Args:
-        bounds: (axis, _Bounds) of each axis along which inputs are open.
-    Attributes:
-        bounds: as given.
-        names: dict from these axes to the names of their lengths.
-        scope: jax.export.SymbolicScope.
-    """
-
-    def __init__(self, bounds: tuple[tuple[int, _Bounds], ...]) -> None:
-        self.bounds = bounds
-        is_bounded = any(bound.least for _, bound in bounds)
-        # A scope with constraints has names of its own.
-        number = str(next(_scope_numbers)) if is_bounded else ""
-        self.names: dict[int, str] = {axis: f"{_AXES[axis]}{number}" for axis, _ in bounds}
-        constraints = []
-        for axis, bound in bounds:
-            if bound.least:
-                name = self.names[axis]
-                constraints += [f"{name} >= {bound.least}", f"{name} <= {bound.largest}"]
-        self.scope: Any = jax.export.SymbolicScope(constraints) if is_bounded else _unbounded_scope()
-
-    def described(self, spec: Any) -> jax.ShapeDtypeStruct:
-        """Shape and dtype of an InputSpec."""
-        dims = [self.names[axis] if n in (-1, None) else str(n) for axis, n in enumerate(spec.shape)]
-        shape = jax.export.symbolic_shape(",".join(dims), scope=self.scope)
-        return jax.ShapeDtypeStruct(shape, dtypes.convert(spec.dtype or dtypes.default()).np)
-
-    def narrowed(self, refusal: Exception) -> _OpenLengths | None:
-        """As this, with bounds that may mend what JAX refused; None where there are none."""
-        compared = _compared_names(refusal)
-        limits = _limits(refusal)
-        bounds = dict(self.bounds)
-        for axis, name in self.names.items():
-            bound = bounds[axis]
-            # One step at a time: the file is to be for as many lengths as possible.
-            position = _LEAST_LENGTHS.index(bound.least) + 1
-            if limits.get(name, bound.largest) < bound.largest:
-                bounds[axis] = _Bounds(max(bound.least, 1), limits[name])
-            elif name in compared and position < len(_LEAST_LENGTHS):
-                bounds[axis] = bound._replace(least=_LEAST_LENGTHS[position])
-        if bounds == dict(self.bounds):
-            return None
-        return _open_lengths(tuple(bounds.items()))
-
-
-_open_lengths = ft.cache(_OpenLengths)
-
-
-# Lengths of different scopes cannot be compared, so all share one.
-@ft.cache
-def _unbounded_scope() -> Any:
-    return jax.export.SymbolicScope()
 
 
 def save_stablehlo(
@@ -216,14 +143,14 @@ def _exported_for_most_lengths(
     held: dict[str, Any],
     kinds: dict[str, Any],
     platforms: Sequence[str],
-) -> tuple[Any, dict[int, _Bounds]]:
+) -> tuple[Any, dict[int, Bounds]]:
     """A Layer or function for as many lengths as possible.
 
     Returns:
-        (jax.export.Exported, {axis: _Bounds} of the axes whose lengths are bounded).
+        (jax.export.Exported, {axis: Bounds} of the axes whose lengths are bounded).
     """
     axes = {axis for spec in input_spec for axis, n in enumerate(spec.shape) if n in (-1, None)}
-    lengths: _OpenLengths | None = _open_lengths(tuple((axis, _Bounds()) for axis in sorted(axes)))
+    lengths: OpenLengths | None = open_lengths(tuple((axis, Bounds()) for axis in sorted(axes)))
     refusals: list[ValueError] = []
     while lengths is not None:
         try:
@@ -233,51 +160,20 @@ def _exported_for_most_lengths(
             lengths = lengths.narrowed(refusal)
             continue
         bounds = {
-            axis: bound
-            for axis, bound in lengths.bounds
-            if bound.least > 1 or bound.largest < _LARGEST_LENGTH
+            axis: bound for axis, bound in lengths.bounds if bound.least > 1 or bound.largest < LARGEST_LENGTH
         }
         if bounds:
             # The reason of the first refusal, without JAX's own frame of words.
-            text = ", ".join(f"{_bounds_text(*bound)} along axis {axis}" for axis, bound in bounds.items())
+            text = ", ".join(f"{bounds_text(*bound)} along axis {axis}" for axis, bound in bounds.items())
             reason = str(refusals[0]).split("or for a value: ")[-1].split(" This error arises")[0]
             warnings.warn(f"save_stablehlo: the file is for lengths of {text}: {reason}", stacklevel=3)
         return exported, bounds
     # The first one has the names of the documentation. Later ones tell what no bounds can mend.
-    raise refusals[0] if _compared_names(refusals[-1]) else refusals[-1]
-
-
-def _bounds_text(least: int, largest: int) -> str:
-    if largest == _LARGEST_LENGTH:
-        return f"{least} or more"
-    return f"{least} to {largest}"
-
-
-def _compared_names(error: BaseException | None) -> set[str]:
-    """The names in two lengths that JAX could not compare, by an error or its causes."""
-    # JAX's refusal may be the cause of another error.
-    while error is not None:
-        found = re.search(r"comparison '(.+?)' \S+ '(.+?)' is inconclusive", str(error))
-        if found:
-            return set(re.findall(r"\b[a-z]\d*\b", " ".join(found.groups())))
-        error = error.__cause__ or error.__context__
-    return set()
-
-
-def _limits(error: BaseException | None) -> dict[str, int]:
-    """Where an error says that lengths `min(n, 64)` and n differ: {name: 64}. A table has 64 rows, of which
-    the program takes n."""
-    found: dict[str, int] = {}
-    while error is not None:
-        if "Incompatible shapes" in str(error):
-            for name, number in re.findall(r"\bmin\(([a-z]\d*), (\d+)\)", str(error)):
-                found[name] = min(int(number), found.get(name, _LARGEST_LENGTH))
-        error = error.__cause__ or error.__context__
-    return {name: number for name, number in found.items() if number}
+    raise refusals[0] if compared_names(refusals[-1]) else refusals[-1]
 
 
 def _exported_from(
-    lengths: _OpenLengths,
+    lengths: OpenLengths,
     layer: Any,
     input_spec: Sequence[Any],
     held: dict[str, Any],
@@ -432,7 +328,7 @@ def load_stablehlo(path: str) -> StableHLOLayer:
         names, trained = (
             json.loads(facts.get(key, json.dumps(list(parameters)))) for key in ("names", "trained")
         )
-        bounds = {axis: _Bounds(*bound) for axis, bound in json.loads(facts.get("bounds", "[]"))}
+        bounds = {axis: Bounds(*bound) for axis, bound in json.loads(facts.get("bounds", "[]"))}
         whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(
             *_parts(parameters)
         ) == facts.get("data")
@@ -464,7 +360,7 @@ class StableHLOLayer(Layer):
         exported: Any,
         parameters: dict[str, Any],
         trained: Any,
-        bounds: dict[int, _Bounds] | None = None,
+        bounds: dict[int, Bounds] | None = None,
     ) -> None:
         super().__init__()
         self.exported = exported
@@ -520,7 +416,7 @@ class StableHLOLayer(Layer):
                 if is_open and not bound.least <= x.shape[axis] <= bound.largest:
                     raise ValueError(
                         f"StableHLOLayer: inputs[{number}]: got the shape {list(x.shape)}; the program was "
-                        f"saved for lengths of {_bounds_text(*bound)} along axis {axis}"
+                        f"saved for lengths of {bounds_text(*bound)} along axis {axis}"
                     )
 
 

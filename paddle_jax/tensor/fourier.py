@@ -16,11 +16,13 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor
+from paddle_jax.tensor import open_transforms
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
 
@@ -69,11 +71,22 @@ def as_complex(x: jax.Array) -> jax.Array:
 
 def _complex_axes(x: jax.Array, axes: Sequence[int], forward: bool, norm: str) -> jax.Array:
     """The transform over any number of axes of a complex array."""
+    if any(open_transforms.is_open(x, axis) for axis in axes):
+        for axis in axes:
+            x = _along_axis(x, axis, forward, norm)
+        return x
     function = jnp.fft.fftn if forward else jnp.fft.ifftn
     # The transform is one along each axis, so it can be made in parts.
     for i in range(0, len(axes) if x.size else 0, _AT_ONCE):
         x = function(x, axes=axes[i : i + _AT_ONCE], norm=norm)
     return x
+
+
+def _along_axis(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Array:
+    """The transform along one axis, whose length may be open."""
+    if open_transforms.is_open(x, axis):
+        return open_transforms.transform(x, axis, forward, norm)
+    return _complex_axes(x, [axis], forward, norm)
 
 
 def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Array:
@@ -87,6 +100,8 @@ def _half_of_real(x: jax.Array, axis: int, forward: bool, norm: str) -> jax.Arra
     if not (x.dtype == jnp.float64):
         # Half precision has no transform in XLA.
         x = x.astype(jnp.float32)
+    if open_transforms.is_open(x, axis):
+        return open_transforms.half_of_real(x, axis, forward, norm)
     if forward:
         return jnp.fft.rfft(x, axis=axis, norm=norm)
     # Of a real array the inverse transform is the conjugate of the other, up to the factor.
@@ -99,6 +114,8 @@ def _real_of_half(x: jax.Array, axis: int, n: int, forward: bool, norm: str) -> 
     shape[axis] = n
     if 0 in shape or not x.size:
         return jnp.real(jnp.zeros(shape, x.dtype))
+    if is_symbolic(n):
+        return open_transforms.real_of_half(x, axis, n, forward, norm)
     if forward:
         # XLA has only the inverse from half of the terms to real numbers; the same relation turns it round.
         return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm])

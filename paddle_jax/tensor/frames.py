@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -39,14 +40,21 @@ def cut(x: jax.Array, length: Any, hop: Any) -> jax.Array:
     # Frames that do not fit at the end are left out.
     count = (x.shape[-1] - length) // hop + 1
     blocks = -(-length // hop)
-    if blocks > _MAX_BLOCKS:
-        return x[..., np.arange(count)[:, None] * hop + np.arange(length)]
+    # Of an open length it is not known whether zeros are missing at the end.
+    if blocks > _MAX_BLOCKS or is_symbolic(x.shape[-1]):
+        return x[..., _starts(count, hop) + np.arange(length)]
     # Zeros at the end, so that every block is complete; they are cut off again.
     missing = max((count - 1 + blocks) * hop - x.shape[-1], 0)
     x = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, missing)])
     # Frames overlap: block k of all frames is the signal, shifted by k hops.
     parts = [x[..., k * hop : (k + count) * hop].reshape(*x.shape[:-1], count, hop) for k in range(blocks)]
     return jnp.concatenate(parts, -1)[..., :length]
+
+
+def _starts(count: Any, hop: int) -> Any:
+    """Where frames begin, as a column."""
+    places = jnp.arange(count) if is_symbolic(count) else np.arange(count)
+    return places[:, None] * hop
 
 
 def added(frames: jax.Array, hop: Any) -> jax.Array:
@@ -58,7 +66,7 @@ def added(frames: jax.Array, hop: Any) -> jax.Array:
         return jnp.zeros((*batch, size), frames.dtype)
     if blocks > _MAX_BLOCKS:
         # Frames that overlap often: one scatter in place of many additions.
-        at = np.arange(count)[:, None] * hop + np.arange(length)
+        at = _starts(count, hop) + np.arange(length)
         return jnp.zeros((*batch, size), frames.dtype).at[..., at].add(frames)
     frames = jnp.pad(frames, [(0, 0)] * (frames.ndim - 1) + [(0, blocks * hop - length)])
     total = 0

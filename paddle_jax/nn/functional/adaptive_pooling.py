@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.base.size import are_known
+from paddle_jax._core.base.size import are_known, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.windows import channel_last, check_ndim
@@ -160,12 +160,39 @@ def maximum_of_cells(x: jax.Array, tables: Sequence[np.ndarray]) -> tuple[jax.Ar
     return best
 
 
+def _maximum_of_open_cells(x: jax.Array, sizes: Sequence[Any]) -> tuple[jax.Array, jax.Array]:
+    """As `maximum_of_cells`, where lengths stand for every number."""
+    if 0 in sizes:
+        raise ValueError("output_size: got 0, where the lengths of x are open; it must be at least 1")
+    place = jnp.arange(math.prod(x.shape[2:]), dtype=np.int32).reshape(1, 1, *x.shape[2:])
+    place = jnp.broadcast_to(place, x.shape)
+    # The last axis first: of equal elements the first in row-major order stays.
+    for axis, out in reversed(list(enumerate(sizes, 2))):
+        n = x.shape[axis]
+        # As many cells as elements.
+        if is_symbolic(out):
+            continue
+        first, end = _bins(n, out)
+        # No cell is longer.
+        reach = jnp.arange(n // out + 2)
+        table = jnp.minimum(first[:, None] + reach, end[:, None] - 1)
+        x, place = (jnp.take(one, table, axis, mode="clip") for one in (x, place))
+        best = jnp.argmax(x, axis + 1, keepdims=True)
+        x, place = (
+            jnp.take_along_axis(one, best, axis + 1, mode="clip").squeeze(axis + 1) for one in (x, place)
+        )
+    return x, place
+
+
 def _max(op_name: str, n: int, x: jax.Array, output_size: Any, return_mask: bool) -> Any:
     check_ndim(op_name, x, n + 2)
     sizes = _targets(op_name, x, output_size, tuple(range(2, n + 2)))
-    value, place = maximum_of_cells(
-        x, [positions(*_bins(s, o)) for s, o in zip(x.shape[2:], sizes, strict=True)]
-    )
+    if any(map(is_symbolic, x.shape[2:])):
+        value, place = _maximum_of_open_cells(x, sizes)
+    else:
+        value, place = maximum_of_cells(
+            x, [positions(*_bins(s, o)) for s, o in zip(x.shape[2:], sizes, strict=True)]
+        )
     if return_mask:
         return (value, place)
     return value

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.base.dtype import promote_np
+from paddle_jax._core.base.size import is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.drop import (  # noqa: F401
@@ -377,7 +378,11 @@ def fold(
     for what, value in (("output_sizes", output_sizes), ("kernel_sizes", kernel_sizes)):
         if not isinstance(value, int) and not (isinstance(value, list | tuple) and len(value) == 2):
             raise AssertionError(f"fold: {what}: got {value!r}; it must be an int or a list of 2 ints")
-    sizes = ints("fold", "output_sizes", output_sizes, 2)
+    if isinstance(output_sizes, tuple) and any(map(is_symbolic, output_sizes)):
+        # Lengths that JAX traces are no numbers.
+        sizes = output_sizes
+    else:
+        sizes = ints("fold", "output_sizes", output_sizes, 2)
     kernel, strides, pads, dilations, counts = _blocks(
         "fold", kernel_sizes, strides, paddings, dilations, sizes
     )

@@ -167,6 +167,12 @@ def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, va
         if mode == "constant":
             x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
         elif not (are_known(before, after) and before == after == 0):
+            # The file is then for longer axes; numbers made of lengths cannot be asked.
+            if mode == "reflect" and are_known(before, after) and length <= max(before, after):
+                raise ValueError(
+                    f"pad: pad: got ({before}, {after}) for an axis of length {length}; "
+                    "mode 'reflect' needs numbers below the length"
+                )
             # Each place reads the element that the mode puts there.
             place = jnp.arange(length + more[axis][0] + more[axis][1]) - more[axis][0]
             x = jnp.take(x, _source_places(place, length, mode), axis)

@@ -83,9 +83,11 @@ def _real_of_half(a: Any, x: Any) -> Any:
         x = fourier.c2c(x, None, tuple(others), a.forward, a.norm)
     # The terms of the other half are the conjugate ones, backwards.
     n = a.lengths[-1]
-    back = x[(*[slice(None)] * last, slice(1, n - n // 2))]
+    before = [slice(None)] * last
+    back = x[(*before, slice(1, n - n // 2))]
     x = P.concat([x, P.flip(P.conj(back), [last])], last)
-    return P.real(fourier.c2c(x, None, (last,), a.forward, a.norm))
+    # Of no numbers there is one term all the same.
+    return P.real(fourier.c2c(x, None, (last,), a.forward, a.norm))[(*before, slice(0, n))]
 
 
 def _centred(window: Any, length: Any, size: Any, dtype: Any) -> Any:
