@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from paddle_jax.interop.open_lengths import _decided_from
 from tests.jit.corpus.networks import example
 
 pytestmark = pytest.mark.own_process
@@ -74,20 +73,3 @@ def test_functions(oracle, tmp_path, name):
     if refused:
         with pytest.raises(ValueError, match="lengths of"):
             loaded(ours.ones(refused))
-
-
-@pytest.mark.parametrize(
-    ("left", "operator", "right", "least"),
-    [
-        ("h - 1", "<=", "0", 2),
-        ("n", "<", "400", 400),
-        ("-n + 400", ">", "0", 400),
-        ("2*n", ">=", "5", 3),
-        ("2*n", ">", "4", 3),
-        ("h - w", ">", "0", None),
-        ("floordiv(h, 4)", ">", "0", None),
-        ("h*w - 1", ">", "0", None),
-    ],
-)
-def test_where_a_comparison_is_decided(left, operator, right, least):
-    assert _decided_from(left, operator, right) == least
