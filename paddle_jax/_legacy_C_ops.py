@@ -5,6 +5,6 @@
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from paddle_jax.framework.model_files import c_calls  # lazy: import time
+    from paddle_jax.framework.model_files import legacy_calls  # lazy: import time
 
-    return c_calls.find_legacy(name)
+    return legacy_calls.find_legacy(name)

@@ -1,5 +1,6 @@
 """Writes the signatures of Paddle's C++ functions, `paddle_jax/framework/model_files/c_signatures.txt`, read
-off the headers in the real Paddle's wheel.
+off the headers in the real Paddle's wheel. Beside them, `legacy_slots.txt` has the names that operands and
+results have in older programs, as the real Paddle lists them.
 
     python tools/c_signatures.py
 
@@ -24,6 +25,16 @@ KINDS = {
     "Scalar": "s",
     "DataType": "d",
 }
+SLOTS = OUT.with_name("legacy_slots.txt")
+LIST_SLOTS = """
+from paddle import _legacy_C_ops as old
+names, kinds, results = (
+    old.get_core_ops_args_info(), old.get_core_ops_args_type_info(), old.get_core_ops_returns_info()
+)
+for op in sorted(names):
+    inputs = [one + "*" * (kind == "list") for one, kind in zip(names[op], kinds[op])]
+    print(op, ",".join(inputs), ",".join(results[op]), sep="|")
+"""
 NAMES = "import paddle; print('\\n'.join(dir(paddle._C_ops)))"
 OTHERS = """argmax:1 x:t axis:s=None keepdim:a=False dtype:d='int64'
 argmin:1 x:t axis:s=None keepdim:a=False dtype:d='int64'
@@ -89,12 +100,13 @@ def line(result, name, arguments):
     return " ".join(words)
 
 
+def printed(code):
+    """What a program prints under the real Paddle."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
 def main():
-    names = set(
-        subprocess.run(
-            [sys.executable, "-c", NAMES], capture_output=True, text=True, check=True
-        ).stdout.split()
-    )
+    names = set(printed(NAMES).split())
     headers = Path(importlib.util.find_spec("paddle").origin).parent / "include/paddle/phi/api/include"
     found = {}
     for file in ("api.h", "fused_api.h"):
@@ -107,7 +119,9 @@ def main():
     found |= {text.partition(":")[0]: text for text in OTHERS.splitlines()}
     lines = sorted(filter(None, found.values()))
     OUT.write_text("\n".join(lines) + "\n")
-    print(f"{OUT.name}: {len(lines)} functions")
+    slots = printed(LIST_SLOTS)
+    SLOTS.write_text(slots)
+    print(f"{OUT.name}: {len(lines)} functions; {SLOTS.name}: {len(slots.splitlines())} operations")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.program import default_main_program, default_startup_program
 from paddle_jax.base.framework import _create_tensor
 from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.framework.mode import in_dynamic_mode
+from paddle_jax.framework.model_files.legacy_calls import append as append_legacy
 from paddle_jax.nn import functional
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.registrations import Registered
@@ -171,6 +173,40 @@ class LayerHelper:
             dtype, stop_gradient, shape: accepted; what fills it says them.
         """
         return _create_tensor(name=unique_name.generate(f"{self.name}.tmp"))
+
+    def append_op(
+        self,
+        *,
+        type: str,
+        inputs: dict[str, Any] | None = None,
+        outputs: dict[str, Any] | None = None,
+        attrs: dict[str, Any] | None = None,
+        stop_gradient: bool = False,
+        inplace_map: Any = None,
+    ) -> None:
+        """Runs an operation on Tensors, and gives its results to the Tensors of `outputs`.
+
+        Args:
+            type: str, the name of the operation in older programs, such as "elementwise_add".
+            inputs, outputs: {slot: Tensor or list of Tensors}, such as {"X": x, "Y": y} and {"Out": out}.
+            attrs: {name: value}.
+            stop_gradient, inplace_map: accepted.
+        Raises:
+            TypeError: the mode is static.
+            KeyError: there is no operation of the name.
+        Example:
+            >>> helper = paddle.base.layer_helper.LayerHelper("my_layer")
+            >>> out = helper.create_variable_for_type_inference("float32")
+            >>> x = paddle.to_tensor([-1.0, 2.0])
+            >>> helper.append_op(type="relu", inputs={"X": x}, outputs={"Out": out})
+            >>> out.tolist()
+            [0.0, 2.0]
+        """
+        if not in_dynamic_mode():
+            raise TypeError(
+                f"append_op: {type}: static programs have no operations by slots; call the public function"
+            )
+        append_legacy(type, inputs, outputs, attrs)
 
     def to_variable(self, value: Any, name: str | None = None) -> Any:
         """A Tensor of an array."""

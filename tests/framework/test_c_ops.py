@@ -1,5 +1,7 @@
 """`_C_ops` and `_legacy_C_ops` take the C++ arguments in the real Paddle's order and give what it gives."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -167,6 +169,37 @@ relu(A); elementwise_max(A, B)
 multiclass_nms3(Q, S, None, 'background_label', 0, 'score_threshold', 0.1, 'nms_top_k', 5, 'nms_threshold',
 0.3, 'keep_top_k', 7)
 matrix_nms(Q, S, 'score_threshold', 0.1, 'post_threshold', 0.1, 'nms_top_k', 5, 'keep_top_k', 7)
+pow(A, 'factor', 2.0); softshrink(A, 'lambda', 0.3); relu(A, 'nosuch', 1, 'use_mkldnn', True)
+index_select(I, T([0]), 'dim', 1); cross(M, M, 'dim', 0); take_along_axis(A, I * 0, 'Axis', 1)
+addmm(M, M, M, 'Alpha', 2.0, 'Beta', 0.5); put_along_axis(A, I * 0, B, 'Axis', 1, 'Reduce', 'add')
+matmul(A, B, O([1]), 'transpose_X', False, 'transpose_Y', True)
+elementwise_add(V, P[0, 0, 0, :2], 'axis', 1); elementwise_pow(A, B, 'axis', -1); less_than(A, B, 'axis', -1)
+reduce_sum(A, 'dim', [0], 'keep_dim', False, 'reduce_all', True); reduce_sum(I, 'dim', [0], 'out_dtype', 5)
+reduce_mean(A, 'dim', [0], 'reduce_all', True); reduce_max(A, 'dim', [1], 'in_dtype', -1, 'out_dtype', -1)
+arg_max(A, 'axis', 0, 'keepdims', True); arg_max(A, 'axis', 0, 'flatten', True)
+arg_min(A, 'axis', 1, 'dtype', 2)
+dropout(A, 'dropout_prob', 0.0)[0]
+dropout(A, 'dropout_prob', 0.4, 'is_test', True, 'dropout_implementation', 'upscale_in_train')[0]
+transpose(A, 'axis', [1, 0]); sum([A, B]); hard_sigmoid(A, 'slope', 0.3); one_hot_v2(I, 'depth', 6)
+frobenius_norm(A, 'dim', [0], 'keep_dim', True, 'reduce_all', False)
+fill_any_like(A, 'value', 3.0, 'dtype', -1)
+flatten_contiguous_range(P, 'start_axis', 1, 'stop_axis', 2)[0]
+softmax_with_cross_entropy(A, L, 'soft_label', False, 'axis', -1)
+layer_norm(A, None, None, 'begin_norm_axis', 1)[0]
+spectral_norm(A, M[0, :2], M[1], 'dim', 0, 'power_iters', 2, 'eps', 1e-12); hard_swish(A); size(A)
+batch_norm(P, B[0, :2], B[1, :2], A[0, :2], A[1, :2], None, A[0, :2], A[1, :2], 'momentum', 0.9,
+'epsilon', 1e-5, 'is_test', True, 'data_layout', 'NCHW', 'use_global_stats', False,
+'trainable_statistics', False)[0]
+"""
+SLOTS = """
+relu {'X': A} {'Out': 1} {}
+elementwise_mul {'X': [P], 'Y': [B[0, :2]]} {'Out': 1} {'axis': 1}
+spectral_norm {'Weight': A, 'U': M[0, :2], 'V': M[1]} {'Out': 1} {'dim': 0, 'power_iters': 1, 'eps': 1e-12}
+concat {'X': [A, B]} {'Out': 1} {'axis': 1}
+split {'X': A} {'Out': 3} {'num': 3, 'axis': 1}
+sum {'X': [A, B]} {'Out': 1} {}
+softmax_with_cross_entropy {'Logits': A, 'Label': L} {'Loss': 1, 'Softmax': 1} {'axis': -1}
+reshape2 {'X': A} {'Out': 1} {'shape': [3, 2]}
 """
 REFUSED = (
     "sum(1, [0], None, False); relu_(leaf); concat(A, 0); nosuch(A); reshape(A, [5]); "
@@ -263,6 +296,39 @@ def test_arguments_in_order(calls, paddle, oracle):
 @pytest.mark.parametrize("calls", lines(LEGACY), ids=lambda calls: calls[0].partition("(")[0])
 def test_attributes_in_pairs(calls, paddle, oracle):
     compare(calls, (paddle, paddle._legacy_C_ops), (oracle, oracle._legacy_C_ops))
+
+
+@pytest.mark.parametrize("line", SLOTS.strip().splitlines(), ids=lambda line: line.partition(" ")[0])
+def test_append_op(line, paddle, oracle):
+    name, inputs, outputs, attributes = re.fullmatch(r"(\w+) ({.*?}) ({.*?}) ({.*})", line).groups()
+    found = []
+    for m in (paddle, oracle):
+        known = space(m, m._legacy_C_ops)
+        for one in "AP":
+            known[one].stop_gradient = False
+        helper = m.base.layer_helper.LayerHelper("mine")
+        made = {
+            slot: [helper.create_variable_for_type_inference("float32") for _ in range(count)]
+            for slot, count in eval(outputs).items()
+        }
+        helper.append_op(type=name, inputs=eval(inputs, {}, known), outputs=made, attrs=eval(attributes))
+        results = [one for slot in made.values() for one in slot]
+        # The real Paddle's gradient of spectral_norm is right for equal slopes only.
+        m.add_n([one.sum() for one in results]).backward()
+        slopes = [known[one].grad for one in "AP"]
+        found.append([one.numpy() for one in results] + [one.numpy() for one in slopes if one is not None])
+    assert len(found[0]) == len(found[1])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+def test_operations_by_slots_refused(paddle):
+    helper = paddle.base.layer_helper.LayerHelper("mine")
+    out = helper.create_variable_for_type_inference("float32")
+    with pytest.raises(KeyError):
+        helper.append_op(type="nosuch", inputs={"X": paddle.ones([2])}, outputs={"Out": out})
+    with pytest.raises(NotImplementedError, match="alpha"):
+        paddle._legacy_C_ops.matmul(paddle.ones([2, 2]), paddle.ones([2, 2]), "alpha", 2.0)
 
 
 @pytest.mark.parametrize("call", REFUSED.split("; "))

@@ -1,4 +1,4 @@
-"""`paddle._C_ops` and `paddle._legacy_C_ops`: operations of ours called with the positional arguments of
+"""`paddle._C_ops`: operations of ours called with the positional arguments of
 Paddle's C++ functions.
 
 `c_signatures.txt` has one line per function: `name:results argument:kind=default...`. results: how many, l
@@ -201,6 +201,11 @@ def _bound(name: str, arguments: Sequence[Any], args: Sequence[Any], kwargs: dic
     return values
 
 
+def is_tensor_argument(kind: str) -> bool:
+    """Whether an argument of a kind is a Tensor or a list of Tensors."""
+    return kind in _TENSORS
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(v, Tensor) for v in value)
 
@@ -256,40 +261,3 @@ def _as_results(found: Any, results: str, written: dict[str, Any]) -> Any:
     if results[0] == "l":
         return given
     return tuple(given)
-
-
-@ft.cache
-def find_legacy(name: str) -> Callable[..., Any]:
-    """The function of a name with the arguments of older programs: Tensors first, then names and values of
-    attributes in turn.
-
-    Raises:
-        AttributeError: there is none.
-    """
-    current, renamed = c_rules.LEGACY.get(name, (name, {}))
-    function = find(current)
-    _, arguments = signatures()[current]
-    tensors = [one for one, kind, _ in arguments if kind in _TENSORS]
-
-    def call(*args: Any) -> Any:
-        # Tensors come first; the first text begins the pairs of names and values.
-        first = next((k for k, value in enumerate(args) if isinstance(value, str)), len(args))
-        pairs = dict(zip(args[first::2], args[first + 1 :: 2], strict=True))
-        pairs = {
-            renamed.get(one, one): c_rules.legacy_value(renamed.get(one, one), value)
-            for one, value in pairs.items()
-        }
-        # Attributes that today's function does not have had no effect on results.
-        known = {one: value for one, value in pairs.items() if one in [a for a, _, _ in arguments]}
-        found = function(**dict(zip(tensors, args[:first], strict=False)), **known)
-        # Older functions give the shape for their gradient.
-        if name in c_rules.WITH_SHAPE:
-            return (found, None)
-        return found
-
-    call.__name__, call.__qualname__, call.__module__ = (
-        name,
-        name,
-        f"{Paths.root}.base.libpaddle.eager.ops.legacy",
-    )
-    return call

@@ -11,9 +11,9 @@ import numpy as np
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.tape.grad_mode import enable_grad, no_grad
 from paddle_jax._core.tensors.tensor import wrap
-from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax.autograd import grad
 from paddle_jax.framework.model_files.reading_helpers import P, with_operand_forms
+from paddle_jax.nn.layer.norm import normalised_weight
 
 RULES = {}
 
@@ -213,6 +213,7 @@ define(
         ),
         "flash_attn": _attention,
         "fused_linear_param_grad_add": _weight_gradient,
+        "spectral_norm": lambda a, weight, u, v: normalised_weight(weight, u, v, a.dim, a.power_iters, a.eps),
         "reshape_grad": lambda a, x, slope: P.reshape(slope, list(x.shape)),
     }
 )
@@ -242,44 +243,5 @@ WRITTEN = {"sgd_": {0: 0, 1: 3}, "momentum_": {0: 0, 1: 2, 2: 4}} | dict.fromkey
 )
 OPTIMIZERS = (*WRITTEN, "check_finite_and_unscale_")
 
-# older names: {name: (today's, {attribute: today's})}
-LEGACY = {
-    "matmul_v2": ("matmul", {"trans_x": "transpose_x", "trans_y": "transpose_y"}),
-    "reshape2": ("reshape", {}),
-    "squeeze2": ("squeeze", {"axes": "axis"}),
-    "transpose2": ("transpose", {"axis": "perm"}),
-    "unsqueeze2": ("unsqueeze", {"axes": "axis"}),
-    "top_k_v2": ("topk", {}),
-    "expand_v2": ("expand", {}),
-    "cast": ("cast", {"out_dtype": "dtype"}),
-    "arg_max": ("argmax", {}),
-    "arg_min": ("argmin", {}),
-    **{
-        f"elementwise_{old}": (new, {})
-        for old, new in (
-            ("add", "add"),
-            ("sub", "subtract"),
-            ("mul", "multiply"),
-            ("div", "divide"),
-            ("max", "maximum"),
-            ("min", "minimum"),
-            ("mod", "remainder"),
-            ("floordiv", "floor_divide"),
-        )
-    },
-    **{
-        f"reduce_{kind}": (kind, {"dim": "axis", "keep_dim": "keepdim"})
-        for kind in ("sum", "mean", "max", "min", "prod", "any", "all")
-    },
-}
-WITH_SHAPE = ("reshape2", "transpose2", "squeeze2", "unsqueeze2")  # a second result is for their gradients
 
-
-def legacy_value(name: Any, value: Any) -> Any:
-    """The value of an attribute of an older call: dtypes are numbers there."""
-    if name == "dtype" and type(value) is int:
-        return VarType(value)
-    return value
-
-
-__all__ = ["LEGACY", "OPTIMIZERS", "RULES", "WITH_SHAPE", "WRITTEN", "define", "legacy_value"]
+__all__ = ["OPTIMIZERS", "RULES", "WRITTEN", "define"]

@@ -426,17 +426,30 @@ class SpectralNorm(Layer):
     def forward(self, x: Tensor) -> Tensor:
         if list(x.shape) != self._weight_shape:
             raise ValueError(f"SpectralNorm: x: got shape {list(x.shape)}; it must be {self._weight_shape}")
-        # The axis `dim` comes first, so that each of its slices is a row.
-        order = [self._dim, *(i for i in range(x.ndim) if i != self._dim)]
-        matrix = x.transpose(order).reshape([self._weight_shape[self._dim], -1])
-        # Without gradients: the iteration estimates, the last product differentiates.
-        u = self.weight_u.detach()
-        v = self.weight_v.detach()
-        with no_grad():
-            for _ in range(self._power_iters):
-                v = _unit(matrix.transpose([1, 0]) @ u, self._eps)
-                u = _unit(matrix @ v, self._eps)
-        return x / (u * (matrix @ v)).sum()
+        return normalised_weight(x, self.weight_u, self.weight_v, self._dim, self._power_iters, self._eps)
+
+
+def normalised_weight(weight: Tensor, u: Tensor, v: Tensor, dim: int, power_iters: int, eps: float) -> Tensor:
+    """A weight divided by an estimate of its largest singular value.
+
+    Args:
+        weight: Tensor, seen as a matrix whose rows are the slices of the axis `dim`.
+        u: Tensor [rows], v: Tensor [columns], the vectors that the power iteration begins with.
+        dim: int.
+        power_iters: int, how often the vectors are improved.
+        eps: float, added to their lengths.
+    """
+    # The axis `dim` comes first, so that each of its slices is a row.
+    order = [dim, *(i for i in range(weight.ndim) if i != dim)]
+    matrix = weight.transpose(order).reshape([weight.shape[dim], -1])
+    # Without gradients: the iteration estimates, the last product differentiates.
+    u = u.detach()
+    v = v.detach()
+    with no_grad():
+        for _ in range(power_iters):
+            v = _unit(matrix.transpose([1, 0]) @ u, eps)
+            u = _unit(matrix @ v, eps)
+    return weight / (u * (matrix @ v)).sum()
 
 
 def _unit(vector: Tensor, eps: float) -> Tensor:
