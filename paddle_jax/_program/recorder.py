@@ -18,6 +18,7 @@ import numpy as np
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.errors import TracedValueError, Unsupported
+from paddle_jax._core.base.interrupt_safe import swapped_attributes
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution.frame import Frame
 from paddle_jax._core.execution.python_state import map_tensors, tensors_in
@@ -61,6 +62,7 @@ class Recorder(Frame):
         fixed_program: the Program it records into; None for the default main program at the time.
         probe: int, which probe of the unknown lengths a composite is run under; None outside.
         converted: bool, whether functions with control flow on Tensors are converted on the way.
+        in_dynamic_code: bool, whether it records a function of dynamic mode, which computes with lengths.
         composite_depth: int, how many composites the code is in.
         blocks: list of the open Blocks of control flow, the innermost one last.
         name_scope: str, the prefix of `name_scope` that operations get.
@@ -507,7 +509,10 @@ class Recorder(Frame):
             converted: function that gives a function which calls it with its control flow converted. This
                 is called where the plain one asks for values, or lengths of arguments are unknown.
         """
-        with self.separate_changes(keep=True):
+        with (
+            self.separate_changes(keep=True),
+            swapped_attributes(self, in_dynamic_code=self.probe is None),
+        ):
             # Converting takes long and may fail, so code of known lengths is run as it is first. With
             # unknown lengths Python would decide `if x.shape[0] > 1` by -1 and record one branch for good.
             if self.converted or not _has_unknown_lengths(args):

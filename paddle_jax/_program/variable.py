@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,7 +20,7 @@ from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import element_count, held_symbol, plain_shape, replace_held
 from paddle_jax._core.tensors.tensor import Parameter, Tensor, wrap
 from paddle_jax._program.scope import put_into, value_in
-from paddle_jax.tensor.attribute import numel
+from paddle_jax.tensor.attribute import numel, shape
 from paddle_jax.tensor.creation import assign
 from paddle_jax.tensor.indexing import setitem
 
@@ -138,8 +139,17 @@ class Variable(Tensor):
 
     @property
     def shape(self) -> Size:
-        """The lengths of the axes, -1 for those that are not known."""
-        return Size(plain_shape(self))
+        """The lengths of the axes, -1 for those that are not known.
+
+        Code of dynamic mode that becomes a static program computes with lengths. It gets a Variable for each
+        that is not known.
+        """
+        lengths = plain_shape(self)
+        # With -1 such code would go on as with a number.
+        if local.ctx.frame.in_dynamic_code and -1 in lengths and is_users(sys._getframe(1).f_globals):
+            known: Any = shape(self)
+            return Size([known[axis] if n == -1 else n for axis, n in enumerate(lengths)])
+        return Size(lengths)
 
     def _set_stop_gradient(self, value: Any) -> None:
         is_new_leaf = self._is_detached and self.stop_gradient and value is False

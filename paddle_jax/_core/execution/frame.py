@@ -74,6 +74,7 @@ class Frame:
     capture = None  # the Capture that this is, or runs inside
     checks = None  # of values, where they can become results of the program (outcomes.py)
     converted = False  # whether functions with control flow on Tensors are converted on the way
+    in_dynamic_code = False  # whether a function of dynamic mode is recorded into a Program
     precision: str | None = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
     symbolic = False  # whether unknown lengths are Lengths, numbers with an expression
@@ -450,8 +451,9 @@ class Frame:
 class InnerFrame(Frame):
     """A Frame that leaves to the one around it whatever it does not do itself."""
 
-    capture, converted, probe = (
-        property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe")
+    capture, converted, in_dynamic_code, probe = (
+        property(operator.attrgetter(f"outer.{name}"))
+        for name in ("capture", "converted", "in_dynamic_code", "probe")
     )
 
     def call_static(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

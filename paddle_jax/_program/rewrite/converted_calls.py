@@ -35,6 +35,7 @@ from paddle_jax._program.control_flow.region import is_traced
 from paddle_jax._program.control_flow.statements import Range, Rows, and_, or_
 from paddle_jax._program.rewrite.call_policy import Ignored, ObservedCall, is_plain, mark_converted
 from paddle_jax._program.rewrite.source import rewrap
+from paddle_jax.tensor.attribute import shape
 
 # functions of NumPy that make arrays of given lengths
 _ARRAYS = (
@@ -488,6 +489,14 @@ def _length_of(value: Any) -> Any:
     return NotImplemented
 
 
+def _row_count(value: Any) -> Any:
+    """`len`, also of a Tensor whose length is not known while a static program is recorded."""
+    is_recorded = local.ctx.frame.in_dynamic_code and isinstance(value, Tensor)
+    if is_recorded and value.ndim and value.shape[0] == -1:
+        return shape(value)[0]
+    return len(value)
+
+
 def _itself(*args: Any) -> Any:
     """The number itself, for constructors of NumPy's whole numbers."""
     if len(args) == 1 and isinstance(args[0], lengths.Length):
@@ -570,6 +579,7 @@ def _frames(scope: Any) -> Iterator[types.FrameType]:
 
 
 _BUILTINS = {
+    len: _row_count,
     range: _range,
     print: _print,
     int: _number(int),
