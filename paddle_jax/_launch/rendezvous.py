@@ -8,7 +8,6 @@ ranks and the addresses of all. What does not agree is refused at once, with bot
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import http.client
 import importlib.metadata
@@ -37,7 +36,8 @@ from paddle_jax.version import full_version
 
 _OWN_NAME = secrets.token_hex(8)  # of this process among all
 _NOTICE = 10.0  # seconds between two lines that say who is missing
-_ANSWER = 5.0  # seconds that one question to the store may take
+_ANSWER = 5.0  # seconds that one question to the store may take at most
+_TRIES = 3  # questions without an answer before the store counts as lost
 _BEAT = 1.0  # seconds between two heartbeats
 
 
@@ -114,6 +114,32 @@ class Event(NamedTuple):
 
     kind: str
     reason: str = ""
+
+
+class _Silence:
+    """Questions that the store has not answered since its last answer.
+
+    One alone says nothing: this machine itself may have stood still meanwhile.
+
+    Attributes:
+        seconds: for how long it must have been silent.
+        count: how many questions have had no answer.
+        since: time of the last answer.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.end()
+
+    def end(self) -> None:
+        """Notes an answer."""
+        self.count = 0
+        self.since = time.monotonic()
+
+    def is_final(self) -> bool:
+        """Notes a question without an answer; says whether the store counts as lost."""
+        self.count += 1
+        return self.count >= _TRIES and time.monotonic() - self.since > self.seconds
 
 
 class Membership:
@@ -226,12 +252,12 @@ class Membership:
 
     def _beat(self, stop: threading.Event) -> None:
         """Sends heartbeats until one brings an event."""
-        heard = time.monotonic()
+        silence = _Silence(self.place.lost)
         while not stop.wait(_BEAT):
             event = self._report("running")
             if event is not None:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > self.place.lost:
+                silence.end()
+            elif silence.is_final():
                 event = self._without_store()
             if event is not None and event.kind in ("restart", "end"):
                 self.event = event
@@ -280,12 +306,12 @@ class Membership:
 
     def _insist(self, state: str, **more: Any) -> Event:
         """As `_report`, until the store answers or counts as lost."""
-        limit = time.monotonic() + self.place.lost
+        silence = _Silence(self.place.lost)
         while True:
             event = self._report(state, **more)
             if event is not None:
                 return event
-            if time.monotonic() > limit:
+            if silence.is_final():
                 return self._without_store()
             time.sleep(RETRY)
 
@@ -356,23 +382,25 @@ def request_answer(
     Raises:
         RendezvousError: there is no store at the address.
     """
-    started = noticed = time.monotonic()
+    silence = _Silence(seconds)
+    noticed = time.monotonic()
     while True:
         state = f"nobody answers at {place.host}:{place.port}"
-        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+        try:
             # The store answers after a moment also where machines are missing.
             answer = question(place, "/join", described)
             if "waiting" not in answer:
                 return answer
             came = answer["waiting"]
             state = f"{len(came)} of {place.most} machines have come: {', '.join(came)}"
-            started = time.monotonic()  # the store counts the time from here on
+            silence.end()  # the store counts the time from here on
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            if silence.is_final():
+                raise RendezvousError(
+                    f"no launcher answers at {place.host}:{place.port} within {seconds:.0f} s; "
+                    "start one on the machine that has this address"
+                ) from error
         now = time.monotonic()
-        if now - started > seconds:
-            raise RendezvousError(
-                f"no launcher answers at {place.host}:{place.port} within {seconds:.0f} s; "
-                "start one on the machine that has this address"
-            )
         if now - noticed > _NOTICE:
             noticed = now
             say(f"waits for other machines: {state}")
@@ -381,7 +409,9 @@ def request_answer(
 
 def question(place: Place, path: str, word: dict[str, Any]) -> Answer:
     """The answer of the store to one question."""
-    connection = http.client.HTTPConnection(place.host, place.port, timeout=_ANSWER)
+    # Several questions fit into the time after which the store counts as lost.
+    limit = min(_ANSWER, max(1.0, place.lost / _TRIES))
+    connection = http.client.HTTPConnection(place.host, place.port, timeout=limit)
     try:
         connection.request("POST", path, json.dumps(word), {"Content-Type": "application/json"})
         return json.loads(connection.getresponse().read())

@@ -235,6 +235,7 @@ def clock(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(stores.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(stores, "RETRY", 0.0)
+    monkeypatch.setattr(rendezvous, "RETRY", 0.0)
     return now
 
 
@@ -429,6 +430,25 @@ def test_a_heartbeat_that_brings_the_end_is_not_lost(monkeypatch):
     member._begin_heartbeats()
     under_way.wait()
     assert member.finish() == ("end", "said to running") and asked == ["running"]
+
+
+def test_one_question_without_an_answer_is_no_loss(clock, monkeypatch):
+    """This machine may have stood still while it waited."""
+    member = rendezvous.Membership(Place("127.0.0.1", 1, 2, 2, 300.0, 30.0), None, print)
+    member._described = described(0)
+    answers = [None, None, {"event": "none"}, {"event": "end", "reason": "later"}, None, None, None]
+
+    def answered(place, path, word):
+        clock[0] += 20
+        answer = answers.pop(0)
+        if answer is None:
+            raise TimeoutError
+        return answer
+
+    monkeypatch.setattr(rendezvous, "question", answered)
+    assert member._insist("running").kind == "none"
+    assert member._insist("running") == ("end", "later")
+    assert "no launcher answers" in member._insist("running").reason
 
 
 def test_who_leaves(clock):
