@@ -22,6 +22,7 @@ from paddle_jax._core.tensors.held_values import held_value
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.export_errors import NotWritable
 from paddle_jax._program.length_constants import Filled, Ramp, flat_numbers
+from paddle_jax.interop.recorded_loops import Loop
 from paddle_jax.interop.symbolic_numbers import (
     Number,
     as_array,
@@ -70,12 +71,12 @@ def run_recording(
     Raises:
         NotWritable: a part of it has no form in StableHLO.
     """
-    block = _Block(recording, parameters, dict(zip(recording.inputs, inputs, strict=True)), {})
+    block = Block(recording, parameters, dict(zip(recording.inputs, inputs, strict=True)), {})
     block.run(recording.steps)
     return [block.array(symbol) for symbol in recording.outputs]
 
 
-class _Block:
+class Block:
     """Runs the steps of a recording, or of a block in it.
 
     Attributes:
@@ -97,10 +98,10 @@ class _Block:
         self.values = values
         self.numbers = numbers
 
-    def inner(self) -> _Block:
+    def inner(self) -> Block:
         """A block inside this one."""
         # Copies: what a branch computes is not known outside of it.
-        return _Block(self.recording, self.parameters, dict(self.values), dict(self.numbers))
+        return Block(self.recording, self.parameters, dict(self.values), dict(self.numbers))
 
     def run(self, steps: Sequence[Step]) -> None:
         for step in steps:
@@ -239,7 +240,7 @@ class _Block:
 
     def number(self, value: Any) -> Number:
         """A number of the recording, exact where possible."""
-        return evaluate(ls.expression_of(value), self._leaf)
+        return evaluate(ls.expression_of(value), self.leaf)
 
     def sizes(self, shape: Sequence[Any]) -> tuple[Any, ...]:
         """A shape of the recording."""
@@ -253,7 +254,8 @@ class _Block:
             )
         return value
 
-    def _leaf(self, leaf: tuple[Any, ...]) -> Number:
+    def leaf(self, leaf: tuple[Any, ...]) -> Number:
+        """The value of a leaf of an expression."""
         kind, number, position = leaf
         symbol = self.recording.numbered[number]
         if kind == "item":
@@ -265,7 +267,7 @@ class _Block:
         if not is_known:
             likely = self.recording.likely.get(number)
         if likely and likely[position] is not None:
-            return evaluate(likely[position], self._leaf)
+            return evaluate(likely[position], self.leaf)
         return self.array(symbol).shape[position]
 
     def _elements(self, symbol: Symbol, position: int) -> Number:
@@ -330,7 +332,7 @@ class _Block:
     # branches -----------------------------------------------------------------------------------------------
 
     def _branch(self, step: Step) -> list[jax.Array]:
-        answer = self._answer(step.inputs[0])
+        answer = self.answer(step.inputs[0])
         if isinstance(answer, int):
             # The answer is the same for all lengths, so only one branch goes into the file.
             yes, no = step.blocks
@@ -345,7 +347,8 @@ class _Block:
         test = as_array(answer).astype(bool).reshape([])
         return list(jax.lax.cond(test, *[self._branch_function(step, b, shapes) for b in step.blocks]))
 
-    def _answer(self, symbol: Symbol) -> Number:
+    def answer(self, symbol: Symbol) -> Number:
+        """Whether a condition holds."""
         elements = self.exact_elements(symbol)
         if elements is None:
             return self.array(symbol)
@@ -408,38 +411,7 @@ class _Block:
     # loops --------------------------------------------------------------------------------------------------
 
     def _loop(self, step: Step) -> list[jax.Array]:
-        (test_inputs, test_steps, (answer,)), (body_inputs, body_steps, body_results) = step.blocks
-        starts = [self.array(symbol) for symbol in step.inputs[: len(body_inputs)]]
-        # A variable that the body hands on as it is.
-        is_kept = [one is other for one, other in zip(body_inputs, body_results, strict=True)]
-
-        def inside(symbols: Sequence[Symbol], state: Sequence[jax.Array]) -> _Block:
-            inner = self.inner()
-            values = [old if kept else new for kept, old, new in zip(is_kept, starts, state, strict=True)]
-            inner.values.update(zip(symbols, values, strict=True))
-            for kept, symbol, start in zip(is_kept, symbols, step.inputs, strict=False):
-                if not kept:
-                    continue  # the body changes it
-                elements = self.exact_elements(start)
-                if elements is not None:
-                    inner.numbers[symbol] = elements
-            return inner
-
-        def goes_on(state: Sequence[jax.Array]) -> jax.Array:
-            inner = inside(test_inputs, state)
-            inner.run(test_steps)
-            # As in `checkpointed_while.py`: XLA runs too few steps where it knows all numbers.
-            return jax.lax.optimization_barrier(as_array(inner._answer(answer)).astype(bool).reshape([]))
-
-        def advanced(state: Sequence[jax.Array]) -> list[jax.Array]:
-            inner = inside(body_inputs, state)
-            inner.run(body_steps)
-            found = [inner.array(symbol) for symbol in body_results]
-            if any(one.shape != other.shape for one, other in zip(found, state, strict=True)):
-                raise NotWritable("a variable of a loop changes its shape")
-            return [one.astype(other.dtype) for one, other in zip(found, state, strict=True)]
-
-        return list(jax.lax.while_loop(goes_on, advanced, starts))
+        return Loop(self, step).results()
 
 
 def _at_least_zero(length: Any) -> Any:
