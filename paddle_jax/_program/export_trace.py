@@ -37,11 +37,12 @@ if TYPE_CHECKING:
 
 # (first, second) value for each axis. Odd ones, so that half of a length is seen to be rounded; multiples of
 # 32, for models that halve lengths again and again; short ones, for tables of few positions; the same for all
-# axes, where axes belong together.
+# axes, where axes belong together; long ones, for signals that are cut into long frames.
 _ODD = ((97, 264), (103, 244), (107, 236), (109, 220), (113, 212), (127, 198))
 _EVEN = ((96, 1120), (160, 800), (224, 480), (288, 416), (352, 384), (416, 192))
 _SHORT = ((5, 28), (7, 24), (9, 18), (11, 16), (13, 12), (15, 8))
 _SAME = ((97, 198),) * 6
+_LONG = ((8209, 5000), (7001, 6011), (6007, 7013), (5501, 8002), (5003, 9001), (4501, 10007))
 _TRIES = 150  # random lengths to look for ones that change expressions
 _MOST = 3  # recordings with such lengths
 _LONGEST = 4096  # of these
@@ -70,7 +71,7 @@ def record(
     """
     is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
     # Without open lengths one set of lengths is all there is.
-    sets = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,)
+    sets = (_ODD, _EVEN, _SHORT, _SAME, _LONG) if is_open else (_ODD,)
     errors: list[Exception] = []
     for probes in sets:
         # The error of the most common lengths is the most telling one, so the first is raised at last.

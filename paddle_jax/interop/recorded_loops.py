@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -144,6 +144,9 @@ class Loop:
         for one, appended in zip(self.grown, jax.eval_shape(rows), strict=True):
             before = values[one.position]
             room = jnp.zeros((count * appended.shape[0], *appended.shape[1:]), before.dtype)
+            if isinstance(before.shape[0], int) and not before.shape[0]:
+                # The rows of an empty list have no certain shape.
+                before = room[:0]
             values[one.position] = jnp.concatenate([before, room])
         return values
 
@@ -154,30 +157,86 @@ def grown_lists(recording: Recording, step: Step) -> list[GrownList]:
     inputs, steps, results = body
     found = []
     for position, (before, after) in enumerate(zip(inputs, results, strict=True)):
-        makers = _appending(steps, before, after)
-        if not makers or results.count(after) != 1:
+        appended = _appended(recording, steps, before, after)
+        if not appended or results.count(after) != 1:
             continue
+        makers = [step for one in appended for step in one.steps]
         others = [one for one in steps if all(one is not maker for maker in makers)]
-        symbols = (before, test[0][position], *[one.outputs[0] for one in makers])
+        symbols = (before, test[0][position], *[symbol for one in makers for symbol in one.outputs])
         # What reads the list on the way needs its length at that step.
         is_read = _reads(recording, (inputs, others, []), symbols) or _reads(recording, test, symbols)
         if not is_read and not any(_has_length_of(recording, one, symbols) for one in results):
-            found.append(GrownList(position, [one.inputs[1] for one in makers], makers))
+            found.append(GrownList(position, [one.rows for one in appended], makers))
     return found
 
 
-def _appending(steps: Sequence[Step], before: Symbol, after: Symbol) -> list[Step]:
-    """The Steps that append one after the other to a list; none where something else is done."""
-    found: list[Step] = []
+class _Appended(NamedTuple):
+    """What makes a list longer once.
+
+    Attributes:
+        before: Symbol of the list.
+        rows: Symbol of what is appended.
+        steps: list of the Steps that do it.
+    """
+
+    before: Symbol
+    rows: Symbol
+    steps: list[Step]
+
+
+def _appended(recording: Recording, steps: Sequence[Step], before: Symbol, after: Symbol) -> list[_Appended]:
+    """What is appended one after the other to a list; nothing where something else is done."""
+    found: list[_Appended] = []
     while after is not before:
         makers = [one for one in steps if after in one.outputs]
-        if len(makers) != 1 or makers[0].name != "concat" or len(makers[0].inputs) != 2:
+        one = None
+        if len(makers) == 1 and makers[0].name == "cond":
+            one = _appended_to_empty(recording, steps, makers[0])
+        elif len(makers) == 1:
+            one = _joined(makers[0])
+        if one is None:
             return []
-        if makers[0].attrs["axis"] != 0:
-            return []
-        found.insert(0, makers[0])
-        after = makers[0].inputs[0]
+        found.insert(0, one)
+        after = one.before
     return found
+
+
+def _joined(step: Step) -> _Appended | None:
+    if step.name != "concat" or len(step.inputs) != 2 or step.attrs["axis"] != 0:
+        return None
+    return _Appended(step.inputs[0], step.inputs[1], [step])
+
+
+def _appended_to_empty(recording: Recording, steps: Sequence[Step], step: Step) -> _Appended | None:
+    """As `_joined` for `rows if the list is empty else concat(list, rows)`: an empty list has rows of no
+    certain shape."""
+    (_, yes_steps, yes), (_, no_steps, no) = step.blocks
+    if yes_steps or len(no_steps) != 1 or len(yes) != 1 or no[0] not in no_steps[0].outputs:
+        return None
+    one = _joined(no_steps[0])
+    if one is None or one.rows is not yes[0]:
+        return None
+    # The question is `shape(list)[0] == 0`.
+    question = []
+    wanted = step.inputs[0]
+    for name in ("equal", "take_index", "shape"):
+        makers = [maker for maker in steps if wanted in maker.outputs]
+        if len(makers) != 1 or makers[0].name != name:
+            return None
+        if not all(_is_zero(recording, symbol) for symbol in makers[0].inputs[1:]):
+            return None
+        question += makers
+        wanted = makers[0].inputs[0]
+    if wanted is not one.before:
+        return None
+    return one._replace(steps=[*question, step])
+
+
+def _is_zero(recording: Recording, symbol: Symbol) -> bool:
+    constant = recording.tensors.get(symbol)
+    if constant is None or ls.is_length(constant) or isinstance(constant, list | tuple):
+        return constant == [0]
+    return float(constant) == 0
 
 
 def _reads(recording: Recording, block: tuple[Any, ...], symbols: Sequence[Symbol]) -> bool:

@@ -380,6 +380,38 @@ def _bernoulli(g: Graph, op: Any, x: str) -> str:
     return g.cast(g.node("Less", [share, x]), op.kind())
 
 
+def _gather_tree(g: Graph, op: Any, ids: str, parents: str) -> str:
+    """Follows the beams from the last step to the first."""
+    kind = op.kind()
+    outer = g.nodes
+    g.nodes = []
+    beam, step_ids, step_parents = (g.name() for _ in range(3))
+    found = g.node("GatherElements", [step_ids, beam], axis=-1)
+    before = g.cast(g.node("GatherElements", [step_parents, beam], axis=-1), "int64")
+    nodes = g.nodes
+    g.nodes = outer
+    info = g.onnx.helper.make_tensor_value_info
+    kinds = {beam: "int64", step_ids: kind, step_parents: op.kind(1), before: "int64", found: kind}
+    values = {name: info(name, g.dtype(one), None) for name, one in kinds.items()}
+    body = g.onnx.helper.make_graph(
+        nodes,
+        g.name(),
+        [values[one] for one in (beam, step_ids, step_parents)],
+        [values[one] for one in (before, found)],
+    )
+    # Each beam ends at its own place.
+    last = g.node("Expand", [steps(g, length(g, ids, 2)), _without_axis(g, ids, 0, 3)])
+    return g.node(
+        "Scan",
+        [last, ids, parents],
+        2,
+        body=body,
+        num_scan_inputs=2,
+        scan_input_directions=[1, 1],
+        scan_output_directions=[1],
+    )[1]
+
+
 def _dropout(g: Graph, op: Any, x: str, seed: str | None, p: str) -> list[str | None]:
     (share,) = g.numbers(p)
     kind = op.kind()
@@ -401,6 +433,7 @@ def _dropout(g: Graph, op: Any, x: str, seed: str | None, p: str) -> list[str | 
 
 RULES = {
     "dropout": _dropout,
+    "gather_tree": _gather_tree,
     "cumprod": _cumprod,
     "logcumsumexp": _logcumsumexp,
     "cummax": _extreme("Less"),

@@ -14,7 +14,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
-from paddle_jax._core.base.size import are_known, as_number
+from paddle_jax._core.base.size import are_known, as_number, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.lazy.lengths import is_length
@@ -603,6 +603,16 @@ def mode(
 # sorted sequences -------------------------------------------------------------------------------------------
 
 
+def _count_before(rows: jax.Array, wanted: jax.Array, right: bool) -> jax.Array:
+    """As `searchsorted`, where the length of the sequences stands for every number."""
+    if rows.ndim > 1:
+        rows = rows[..., None, :]
+    wanted = wanted[..., None]
+    # NaN comes behind all numbers.
+    is_before = (rows <= wanted if right else rows < wanted) | jnp.isnan(wanted)
+    return is_before.sum(-1)
+
+
 @known_as(pir="searchsorted")
 @op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
 def find_sorted(sorted_sequence: jax.Array, values: jax.Array, out_int32: bool, right: bool) -> jax.Array:
@@ -613,6 +623,8 @@ def find_sorted(sorted_sequence: jax.Array, values: jax.Array, out_int32: bool, 
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
     rows = sorted_sequence.astype(common)
     wanted = values.astype(common)
+    if is_symbolic(rows.shape[-1]):
+        return _count_before(rows, wanted, right).astype(dtype)
     if rows.ndim > 1:
         # Each row has a sequence of its own.
         found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(

@@ -94,6 +94,28 @@ def test_dtypes(oracle, tmp_path, dtype):
     check(oracle, tmp_path, functions, dtype, [3, 4], ([3, 4],))
 
 
+def test_beams(oracle, tmp_path):
+    rng = np.random.default_rng(0)
+    tree = ours.nn.functional.gather_tree
+    spec = [Spec([None, None, None], "int64", name) for name in ("ids", "parents")]
+    ours.onnx.export(tree, str(tmp_path / "m"), spec)
+    for steps, batch, beams in ((4, 2, 3), (1, 1, 1)):
+        ids, parents = (rng.integers(0, beams, (steps, batch, beams)) for _ in range(2))
+        want = oracle.nn.functional.gather_tree(oracle.to_tensor(ids), oracle.to_tensor(parents))
+        np.testing.assert_array_equal(run(tmp_path / "m.onnx", ids, parents)[0], want.numpy())
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate"])
+def test_padding_of_channels_last(oracle, tmp_path, mode):
+    def padded(P, x):
+        return P.nn.functional.pad(x, [1, 2, 0, 1], mode=mode, data_format="NHWC")
+
+    ours.onnx.export(lambda x: padded(ours, x), str(tmp_path / "m"), [Spec([None, None, None, 2])])
+    x = example("float32", [1, 2, 3, 2])
+    want = padded(oracle, oracle.to_tensor(x))
+    np.testing.assert_array_equal(run(tmp_path / "m.onnx", x)[0], want.numpy())
+
+
 def test_draws(tmp_path):
     """As often as the chances say, and with another result each time."""
 

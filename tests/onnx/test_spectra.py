@@ -54,6 +54,7 @@ FUNCTIONS = [
     (lambda P, x: P.signal.stft(x, 8, 4).abs(), [None, None], ([2, 32], [1, 19])),
     (lambda P, x: P.signal.stft(x, 8, 3, 6, center=False, onesided=False).imag(), [2, 32], ([2, 32],)),
     (recovered, [None, None], ([2, 32], [1, 18])),
+    (lambda P, x: P.signal.stft(x, 256, 64).abs(), [None, None], ([1, 300],)),
     (lambda P, x: P.signal.overlap_add(x, 2, 0), [None, None, None], ([3, 4, 2], [1, 2, 1])),
     (lambda P, x: P.signal.overlap_add(x, 3), [None, 4, None], ([2, 4, 3], [1, 4, 1], [0, 4, 2])),
 ]

@@ -259,14 +259,17 @@ def _read_pad(a: Any, x: Any, n_pads: Any) -> Any:
 
 
 def _onnx_pad(g: Graph, op: Any, x: str, pads: str) -> str:
-    if op.data_format[-1] == "C":
-        raise NotInOnnx("channels on the last axis")
     if op.mode == "circular":
         raise NotInOnnx("circular padding")
     pads = g.int_list(pads)
     # Paddle has pairs from the last axis on, ONNX all begins and then all ends.
-    ends = [g.node("Gather", [pads, g.ints(order)]) for order in ((4, 2, 0), (5, 3, 1))]
-    pads = g.node("Concat", [g.ints([0, 0]), ends[0], g.ints([0, 0]), ends[1]], axis=0)
+    zero = g.ints([0])
+    rows = []
+    for order in ((4, 2, 0), (5, 3, 1)):
+        spatial = g.node("Gather", [pads, g.ints(order)])
+        # The batch and the channels, which may be last, stay.
+        rows += [zero, spatial, zero] if op.data_format[-1] == "C" else [zero, zero, spatial]
+    pads = g.node("Concat", rows, axis=0)
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
     return g.node("Pad", [x, pads, g.number(op.pad_value, op.kind())], mode=mode)
 
