@@ -126,6 +126,8 @@ def test_stop_watches(module, capsys, monkeypatch):
         helper.set_timers()
     timers = helper.get_timers()
     timers("b").elapsed_, timers("a").elapsed_ = 0.5, 1.25
+    with pytest.raises(AssertionError):
+        timers("a", use_event=True)
     timers.log(["b", "a"], 2.0, reset=False)
     timers.log(["b"])
     timers.log(["b"])

@@ -189,6 +189,21 @@ def test_nodes_are_paddles(oracle):
     assert nodes(paddle_jax) == nodes(oracle)
 
 
+def test_dicts_and_tuples_are_paddles(oracle):
+    found = []
+    for engine in (paddle_jax, oracle):
+        utils = importlib.import_module(f"{engine.__name__}.distributed.fleet.meta_parallel.pp_utils.utils")
+        named = {"a": engine.ones([1]), "b": [engine.ones([2]), engine.ones([3])]}
+        flat = utils.dict_to_tuple_helper(named)
+        keys = [one.key for one in flat]
+        again, was_dict = utils.tuple_to_dict_helper(flat)
+        assert again == named and not hasattr(flat[0], "key")
+        plain = (engine.ones([1]),)
+        assert utils.dict_to_tuple_helper(plain) is plain
+        found.append((keys, was_dict, utils.tuple_to_dict_helper(plain)[1]))
+    assert found[0] == found[1] == (["a", "b 0", "b 1"], True, False)
+
+
 def test_nodes_of_a_pipeline_layer():
     class Twice(nn.Layer):
         def forward(self, x):

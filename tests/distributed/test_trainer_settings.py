@@ -1,5 +1,7 @@
 """Settings and states as trainers of PaddleNLP and PaddleClas write them, against the real Paddle."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,27 @@ def build_settings(module):
     with pytest.raises(AttributeError):
         strategy.build_strategy = 3
     return found
+
+
+@pytest.mark.parametrize("is_grouped", [False, True])
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_zeros_for_missing_gradients(oracle, is_grouped, is_wide):
+    for module in (paddle, oracle):
+        utils = importlib.import_module(f"{module.__name__}.distributed.auto_parallel._utils")
+        net, frozen = module.nn.Linear(2, 3), module.nn.Linear(2, 3)
+        half = module.nn.Linear(2, 3)
+        half.to(dtype="bfloat16")
+        half.bias.main_grad, frozen.weight.stop_gradient, frozen.bias.stop_gradient = None, True, True
+        net.bias.grad = module.ones([3])
+        parameters = [*net.parameters(), *half.parameters(), *frozen.parameters()]
+        given = [{"params": parameters}] if is_grouped else parameters
+        optimizer = module.optimizer.SGD(0.1, parameters=given)
+        step = utils._patch_grads_for_step(is_wide)(lambda self, text: text)
+        assert step(optimizer, "ran") == "ran"
+        grads = [one.grad for one in parameters]
+        assert grads[0].tolist() == [[0.0] * 3] * 2 and grads[1].tolist() == [1.0] * 3
+        assert grads[2].dtype == (module.float32 if is_wide else module.bfloat16)
+        assert half.bias.main_grad.dtype == module.float32 and grads[3:] == [None] * 3
 
 
 def test_build_strategies(oracle):

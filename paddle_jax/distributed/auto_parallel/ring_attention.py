@@ -131,6 +131,45 @@ def attention_in_rings(
     return swapped_attributes(Attention, replacement=attend)
 
 
+def shard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
+    """A Tensor on a mesh, cut along an axis among the devices of the dimension "sep".
+
+    Differs from Paddle: positions keep their order, since attention in a ring balances its work itself.
+
+    Args:
+        tensor: Tensor on a mesh with a dimension "sep".
+        seq_dim: int, the axis.
+    Raises:
+        ValueError: the mesh has no dimension "sep".
+    """
+    return _along_sep(tensor, Shard(seq_dim))
+
+
+def unshard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
+    """What `shard_seq_load_balance` has cut, whole on all devices of the dimension "sep".
+
+    Args:
+        tensor: Tensor on a mesh with a dimension "sep".
+        seq_dim: int, the axis.
+    Raises:
+        ValueError: the mesh has no dimension "sep".
+    """
+    return _along_sep(tensor, Replicate())
+
+
+def _along_sep(tensor: Any, placement: Any) -> Tensor:
+    """A Tensor with another placement along the dimension "sep" of its mesh."""
+    mesh = tensor.process_mesh
+    if mesh is None or "sep" not in mesh.dim_names:
+        names = None if mesh is None else mesh.dim_names
+        raise ValueError(
+            f"shard_seq_load_balance: tensor: the dimensions of its mesh are {names}; one must be 'sep'"
+        )
+    placements = list(tensor.placements)
+    placements[mesh.dim_names.index("sep")] = placement
+    return reshard_tensor(tensor, DistLayout(mesh, placements))
+
+
 def _cut(mesh: Any, mesh_dim: Any, placements: Any, key_heads: Any) -> DistLayout:
     """The DistLayout that cuts the sequence; batch and heads stay cut as they are, as far as they divide."""
     found = list(DistLayout(mesh, placements or []).placements)

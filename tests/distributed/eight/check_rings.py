@@ -100,6 +100,20 @@ def test_context_parallel_runs_in_rings(monkeypatch):
         rings.ring_attention(*on_mesh(short, mesh), mesh, "sep", True)
 
 
+def test_a_sequence_is_cut_in_its_order():
+    mesh = dist.ProcessMesh(np.arange(8).reshape(2, 4), ["dp", "sep"])
+    values = np.arange(64.0, dtype="float32").reshape(2, 8, 4)
+    tensor = dist.shard_tensor(values, mesh, [Shard(0), Replicate()], stop_gradient=False)
+    cut = rings.shard_seq_load_balance(tensor, 1)
+    assert cut.placements == [Shard(0), Shard(1)] and np.array_equal(cut.numpy(), values)
+    whole = rings.unshard_seq_load_balance(cut, 1)
+    assert whole.placements == [Shard(0), Replicate()] and np.array_equal(whole.numpy(), values)
+    (whole * whole).sum().backward()
+    np.testing.assert_array_equal(tensor.grad.numpy(), 2 * values)
+    with pytest.raises(ValueError, match="one must be 'sep'"):
+        rings.shard_seq_load_balance(paddle.ones([2, 8]), 1)
+
+
 @pytest.mark.parametrize("degrees", [{"cp": 2, "mp": 2, "dp": 2}, {"sep": 4}], ids=str)
 def test_fleet_trains_with_rings(degrees):
     wanted = gpt.train({}, 3)[0]

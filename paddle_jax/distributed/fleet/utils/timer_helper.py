@@ -64,16 +64,32 @@ class _Timer:
         return seconds
 
 
+class _GPUEventTimer(_Timer):
+    """A stop watch for work of a device. All stop watches here wait for the device."""
+
+
 class Timers:
     """Stop watches by name: `timers("forward").start()`."""
 
     def __init__(self) -> None:
         self.timers: dict[Any, Any] = {}
 
-    def __call__(self, name: str) -> _Timer:
-        if name not in self.timers:
-            self.timers[name] = _Timer(name)
-        return self.timers[name]
+    def __call__(self, name: str, use_event: bool = False) -> _Timer:
+        """The stop watch of a name.
+
+        Args:
+            name: str.
+            use_event: bool, whether it is one for the device.
+        Raises:
+            AssertionError: the name has one of the other kind.
+        """
+        kind = _GPUEventTimer if use_event else _Timer
+        timer = self.timers.setdefault(name, kind(name))
+        if type(timer) is not kind:
+            raise AssertionError(
+                f"Timers: {name!r} is a {type(timer).__name__}; use_event must be the same in all calls"
+            )
+        return timer
 
     def log(self, names: Sequence[str], normalizer: float = 1.0, reset: bool = True) -> None:
         """Prints times.

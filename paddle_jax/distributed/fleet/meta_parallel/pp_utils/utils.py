@@ -91,6 +91,28 @@ def dict_to_tuple_helper(output_tensor: Any) -> Any:
     return tuple(found)
 
 
+def tuple_to_dict_helper(input_tensor: Any) -> tuple[Any, bool]:
+    """The dict that `dict_to_tuple_helper` has made a tuple of; the attributes `key` go.
+
+    Args:
+        input_tensor: tuple of Tensors with `key`, or anything else.
+    Returns:
+        the dict and True, or what was given and False.
+    """
+    if not isinstance(input_tensor, tuple) or not hasattr(input_tensor[0], "key"):
+        return input_tensor, False
+    found: dict[str, Any] = {}
+    for tensor in input_tensor:
+        # "name number" is an entry of a list.
+        name, _, number = tensor.key.partition(" ")
+        if number:
+            found.setdefault(name, []).append(tensor)
+        else:
+            found[name] = tensor
+        del tensor.key
+    return found, True
+
+
 def is_float_tensor(tensor: Tensor) -> bool:
     """Whether a Tensor has a floating dtype, or bool.
 
