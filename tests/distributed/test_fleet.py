@@ -215,6 +215,9 @@ def test_a_dimension_of_experts_is_refused():
     strategy.hybrid_configs = {"dp_degree": 1, "ep_degree": 2, "order": order}
     with pytest.raises(NotImplementedError, match="ep_degree: got 2"):
         fleet.init(is_collective=True, strategy=strategy)
+    strategy.hybrid_configs = {"order": ["dp", "pp", "sharding", "sep", "mp"]}
+    with pytest.warns(UserWarning, match="ep is not in order, so it has no effect"):
+        fleet.init(is_collective=True, strategy=strategy)
     with pytest.raises(AssertionError, match="order: got"):
         strategy.hybrid_configs = {"order": ["dp", "dp", "pp", "sharding", "sep", "mp"]}
 

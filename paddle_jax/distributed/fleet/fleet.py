@@ -511,6 +511,14 @@ def _order(strategy: DistributedStrategy, degrees: dict[str, int]) -> list[str]:
                 f"fleet.init: {name}_degree: got {degree}; experts have no dimension of their own; leave "
                 f"{name} out of order, and pass MoELayer the group of its experts as moe_group"
             )
+    for name in ("ep", "moe_sharding"):
+        degree = strategy.hybrid_configs[f"{name}_degree"]
+        if degree > 1:
+            warnings.warn(
+                f"fleet.init: {name}_degree: got {degree}; {name} is not in order, so it has no effect; pass "
+                "MoELayer the group of its experts as moe_group",
+                stacklevel=4,
+            )
     # Programs for older releases name four dimensions, those without segments of keys five.
     for name in SHORT_NAMES:
         if name not in order and (name != "cp" or degrees["cp"] > 1):
