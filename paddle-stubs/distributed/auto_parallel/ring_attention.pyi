@@ -1,1 +1,3 @@
 from paddle_jax.distributed.auto_parallel.ring_attention import *
+from paddle_jax.distributed.auto_parallel.ring_attention import shard_seq_load_balance as shard_seq_load_balance
+from paddle_jax.distributed.auto_parallel.ring_attention import unshard_seq_load_balance as unshard_seq_load_balance

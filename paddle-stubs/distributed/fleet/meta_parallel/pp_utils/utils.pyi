@@ -5,3 +5,4 @@ from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import get_tensor
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import is_float_tensor as is_float_tensor
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import number_2_dtype as number_2_dtype
 from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import paddle_2_number as paddle_2_number
+from paddle_jax.distributed.fleet.meta_parallel.pp_utils.utils import tuple_to_dict_helper as tuple_to_dict_helper
