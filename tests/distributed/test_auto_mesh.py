@@ -1,5 +1,6 @@
 """ProcessMesh and placements say and raise what the real Paddle's do. No device is used."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -270,3 +271,9 @@ def test_a_layer_that_holds_a_part_says_so(paddle, tmp_path):
     dist.save_state_dict(net.sharded_state_dict(), str(tmp_path))
     dist.load_state_dict(other.sharded_state_dict(), str(tmp_path))
     assert np.array_equal(net[0].weight.numpy(), other[0].weight.numpy())
+
+
+def test_fully_sharded_processes_need_a_mesh(paddle, monkeypatch):
+    monkeypatch.setattr(jax, "process_count", lambda: 2)
+    with pytest.raises(NotImplementedError, match="got None in a program of 2 processes"):
+        paddle.distributed.fsdp.fully_shard(paddle.nn.Linear(2, 2))

@@ -82,7 +82,8 @@ def fully_shard(
 
     Args:
         module: Layer. Its Parameters stay the same objects; those that are sharded before stay so.
-        mesh: ProcessMesh. Default None: that of `set_mesh`, or one of all devices.
+        mesh: ProcessMesh. Default None: that of `set_mesh`, or one of all devices of a single process. Inputs
+            of several processes must lie on it (`shard_tensor`).
         reshard_after_forward: False or 0: XLA chooses where weights are gathered. Default None: each layer
             gathers its own, and the whole ones are dropped after it.
         shard_placement_fn: (Parameter) -> Shard, which axis is cut. Default None, and where it gives None:
@@ -93,7 +94,8 @@ def fully_shard(
     Returns:
         The module.
     Raises:
-        NotImplementedError: mp_policy has a dtype (use `amp.decorate`), or there is an offload_policy.
+        NotImplementedError: mp_policy has a dtype (use `amp.decorate`), there is an offload_policy, or
+            several processes have no mesh.
     Example:
         >>> dist = paddle.distributed
         >>> mesh = dist.ProcessMesh([0], dim_names=["x"])
@@ -110,7 +112,15 @@ def fully_shard(
             "fully_shard: offload_policy: got one; nothing is moved to the host, leave it out"
         )
     if mesh is None:
-        mesh = get_mesh() or ProcessMesh(np.arange(jax.device_count()), ["dp"])
+        mesh = get_mesh()
+    if mesh is None:
+        # Inputs on no mesh would count as equal on all processes.
+        if jax.process_count() > 1:
+            raise NotImplementedError(
+                f"fully_shard: mesh: got None in a program of {jax.process_count()} processes; give a "
+                "ProcessMesh, and inputs that shard_tensor or shard_dataloader has put on it"
+            )
+        mesh = ProcessMesh(np.arange(jax.device_count()), ["dp"])
     stage = _Chosen(mesh, shard_placement_fn)
     ignored = {id(parameter) for parameter in ignored_params or ()}
     chosen = [parameter for parameter in module.parameters() if id(parameter) not in ignored]
