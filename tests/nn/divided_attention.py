@@ -11,7 +11,7 @@ import sys
 
 import jax
 import numpy as np
-from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 import paddle_jax as paddle
 import paddle_jax.distributed as dist
@@ -29,9 +29,14 @@ CASES = [
 ]
 
 
+def abstract_mesh(sizes, names):
+    """A mesh without devices, on which XLA chooses the layouts, in each version of JAX."""
+    return AbstractMesh(sizes, names, axis_types=(AxisType.Auto,) * len(names))
+
+
 def check_values():
     """Compares attention and its gradients by parts with the same as a whole."""
-    mesh = jax.make_mesh((2, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    mesh = jax.make_mesh((2, 2), ("a", "b"), axis_types=(AxisType.Auto,) * 2)
     copies = NamedSharding(mesh, PartitionSpec())
     numbers = np.random.default_rng(0)
     plain = ft.partial(fused_attention._plain, **SETTINGS)
@@ -44,7 +49,7 @@ def check_values():
     for key_heads, mask, batch, heads, repeats in CASES:
         shapes = [(4, 16, 8, 4)] * 2 + [(4, 24, key_heads, 4)] * 2 + ([mask] if mask else [])
         operands = [numbers.normal(size=shape).astype("float32") for shape in shapes]
-        layout = Layout(AbstractMesh((2, 2), ("a", "b")), batch, heads, repeats)
+        layout = Layout(abstract_mesh((2, 2), ("a", "b")), batch, heads, repeats)
         parts = divided(plain, layout, False), divided(plain_gradient, layout, True)
         want = jax.jit(ft.partial(both, plain, plain_gradient))(*operands)
         found = jax.jit(ft.partial(both, *parts))(*jax.device_put(operands, copies))

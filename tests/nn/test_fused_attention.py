@@ -20,6 +20,7 @@ from paddle_jax.aot.chips import CHIPS
 from paddle_jax.nn.functional import fused_attention, kernel_versions, pallas_attention, sdpa
 from paddle_jax.static import InputSpec
 from tests import forked_python
+from tests.nn import divided_attention
 
 F = paddle.nn.functional
 CUDNN = "__cudnn$fmha"
@@ -154,7 +155,7 @@ DIVISIONS = [
 @pytest.mark.parametrize(("names", "of_input", "of_weight", "key_heads", "part"), DIVISIONS)
 def test_kernels_of_several_devices(platform, names, of_input, of_weight, key_heads, part):
     """Each device runs the kernels with its part of the batch and of the heads."""
-    mesh = jax.sharding.AbstractMesh((2, 4), names)
+    mesh = divided_attention.abstract_mesh((2, 4), names)
 
     def struct(shape, cuts):
         layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*cuts))
@@ -176,7 +177,7 @@ def test_kernels_of_several_devices(platform, names, of_input, of_weight, key_he
 
 def test_heads_that_do_not_divide():
     """Four heads on three devices: the plain formula, which XLA divides."""
-    mesh = jax.sharding.AbstractMesh((3,), ("mp",))
+    mesh = divided_attention.abstract_mesh((3,), ("mp",))
     layout = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(None, "mp"))
     struct = jax.ShapeDtypeStruct((2, 129, 4, 64), jnp.bfloat16, sharding=layout)
 

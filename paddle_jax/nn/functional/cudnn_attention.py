@@ -6,6 +6,7 @@ this machine whether it can run them; the calls here can also be compiled where 
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import jax
@@ -38,6 +39,8 @@ _EXPECTED: Expected = {
     "MaskType": None,
     "AttentionLayout": None,
 }
+# JAX 0.11 and newer take a function that changes the scores, which is not used here.
+_LATER: dict[str, Any] = {"score_mod_args": (), "score_mod": None}
 
 
 def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> bool:
@@ -49,7 +52,7 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
     # The kernels read 8 numbers at a time.
     if width != v.shape[3] or width % 8 or width > widest:
         return False
-    if not usable("cuDNN", cudnn, _EXPECTED):
+    if not usable("cuDNN", cudnn, _EXPECTED, _LATER):
         return False
     if mask is None:
         return True
@@ -63,7 +66,9 @@ def takes(q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array | None) -> b
 
 def _settings(mask: jax.Array | None, causal: bool, scale: float) -> dict[str, Any]:
     kind = cudnn.MaskType.CAUSAL if causal else cudnn.MaskType.NO_MASK
+    parameters = inspect.signature(cudnn._dot_product_attention_fwd_impl).parameters
     return {
+        **{name: value for name, value in _LATER.items() if name in parameters},
         "scale": scale,
         "seed": 42,
         "dropout_rate": 0.0,

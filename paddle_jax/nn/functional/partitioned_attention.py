@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AbstractMesh, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, PartitionSpec
 
 # What Shardy writes about layouts is read as text.
 _MESH = re.compile(r"mesh<\[([^\]]*)\]>")
@@ -199,7 +199,10 @@ def _arguments(context: Any) -> tuple[AbstractMesh, list[_Argument]] | None:
     if len(meshes) != 1:
         return None
     axes = _MESH_AXIS.findall(meshes.pop())
-    return AbstractMesh(tuple(int(size) for _, size in axes), tuple(name for name, _ in axes)), arguments
+    sizes = tuple(int(size) for _, size in axes)
+    # XLA chooses layouts between the operations. JAX 0.12 would want them from the code.
+    kinds = (AxisType.Auto,) * len(axes)
+    return AbstractMesh(sizes, tuple(name for name, _ in axes), axis_types=kinds), arguments
 
 
 def _name_of(operation: Any) -> str:
