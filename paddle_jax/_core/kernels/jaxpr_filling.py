@@ -274,11 +274,14 @@ class _JaxprFilling:
             else:
                 equations.append(_filled_equation(env, equation, how, values))
         jaxpr = self.jaxpr
+        # In JAX 0.12 the constants belong to the jaxpr, and new variables for them need them again.
+        constants = {"consts": jaxpr.consts} if hasattr(jaxpr, "consts") else {}
         return jaxpr.replace(
             constvars=[env.get(v, v) for v in jaxpr.constvars],
             invars=[env.get(v, v) for v in jaxpr.invars],
             outvars=[_filled_atom(env, v, values) for v in jaxpr.outvars],
             eqns=equations,
+            **constants,
         )
 
 

@@ -106,7 +106,7 @@ def _gather(params: Params, ins: Avals, outs: Avals) -> Run:
         y = x.reshape(-1).take(where)
         if inside is not None:
             y[~inside] = fill
-        return y.reshape(*batch, *kept).transpose(order)
+        return y.reshape((*batch, *kept)).transpose(order)
 
     return gather
 
