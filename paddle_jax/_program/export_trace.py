@@ -33,7 +33,7 @@ from paddle_jax._program.merged_recordings import Merge, Recording
 from paddle_jax._program.variable import Variable, variable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # (first, second) value for each axis. Odd ones, so that half of a length is seen to be rounded; multiples of
 # 32, for models that halve lengths again and again; short ones, for tables of few positions; the same for all
@@ -47,6 +47,7 @@ _TRIES = 150  # random lengths to look for ones that change expressions
 _MOST = 3  # recordings with such lengths
 _LONGEST = 4096  # of these
 _NEAR = 50  # lengths beside the constants of expressions
+_COMBINED = 2000  # combinations of these for one expression
 _ROUNDS = 4  # of recordings, until none shows further lengths that vary
 _SHORTEST = [(1, 5), (2, 6), (3, 4), (2, 5), (1, 4), (3, 6)]
 _LARGE = ((2049, 600), (1500, 800), (1100, 900), (1000, 950), (900, 1001), (800, 1200))
@@ -183,6 +184,13 @@ def _changes(task: _Task, runs: Sequence[_Run]) -> list[_Run]:
     candidates = []
     if of_inputs:
         candidates = [(probes, _changed(of_inputs, probes, seen)) for probes in _candidates(of_inputs)]
+        found = set().union(*[changed for _, changed in candidates])
+        # in the order of `seen`, so that a function is saved or refused alike at each try
+        for node in [node for node in seen if node in of_inputs and node not in found]:
+            for probes in _combinations(node):
+                if _changed({node}, probes, seen):
+                    candidates.append((probes, _changed(of_inputs, probes, seen)))
+                    break
     if of_results:  # their values are not known before: one run with short lengths
         candidates.insert(0, (_SHORTEST, of_results))
     more_runs = []
@@ -229,6 +237,17 @@ def _candidates(nodes: set[Any]) -> list[list[tuple[int, int]]]:
         lengths[axis] = n
         found.append([(one, one + 1 + position) for position, one in enumerate(lengths)])
     return found
+
+
+def _combinations(node: Any) -> Iterator[list[tuple[int, int]]]:
+    """Lengths beside the constants of an expression, in combinations: it may have several conditions, and
+    random lengths seldom hold for all of them."""
+    axes = sorted({min(axis, len(_ODD) - 1) for _, _, axis in ex.leaves_of(node)})
+    for values in itertools.islice(itertools.product(_near_constants({node}), repeat=len(axes)), _COMBINED):
+        lengths = [first for first, _ in _ODD]
+        for axis, value in zip(axes, values, strict=True):
+            lengths[axis] = value
+        yield [(one, one + 1 + position) for position, one in enumerate(lengths)]
 
 
 def _near_constants(nodes: set[Any]) -> list[int]:

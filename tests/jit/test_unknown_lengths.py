@@ -507,6 +507,8 @@ COUNTS = (
     lambda n, m: min(max(pow(n % 6, 2), 1), 12),  # 1 for the first length of each usual recording
     lambda n, m: 3 + int(n == 777),
     lambda n, m: 3 + int(n >= 300) * int(m == 1),
+    lambda n, m: 3 + int(n == 555) * int(m == 444),
+    lambda n, m: 3 + max(int(n % 700 == 0) + int(m == 3) - 1, 0),
 )
 
 
