@@ -382,7 +382,15 @@ def asinh(x: jax.Array, name: str | None = None) -> jax.Array:
     alias=INPUT,
     inplace=True,
     out=True,
-    cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"],
+    cases=[
+        "u(1.1, 4.0, 2, 3)",
+        "ud(1.1, 4.0, 3)",
+        "f(0,3)",
+        "pos_i(3)",
+        "u(1.5, 2.0)",
+        "c(3) + 4.0",
+        "~c(3)",
+    ],
 )
 def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
     """The inverse hyperbolic cosine.
@@ -396,7 +404,19 @@ def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
         >>> round(paddle.acosh(paddle.to_tensor(1.0)).item(), 4)
         0.0
     """
-    return jnp.arccosh(as_float(x))
+    x = as_float(x)
+    if jnp.iscomplexobj(x):
+        return _complex_acosh(x)
+    return jnp.arccosh(x)
+
+
+@jax.custom_jvp
+def _complex_acosh(x: jax.Array) -> jax.Array:
+    return jnp.arccosh(x)
+
+
+# JAX before 0.12 has one square root of the product, whose sign is wrong left of the imaginary axis.
+_complex_acosh.defjvps(lambda tangent, _, x: tangent / (jnp.sqrt(x - 1) * jnp.sqrt(x + 1)))
 
 
 @known_as(pir="atanh", onnx="Atanh")

@@ -222,3 +222,15 @@ def test_a_py_layer_keeps_named_tuples(paddle):
     assert type(found) is Couple and found.two.tolist() == [6.0]
     found.one.sum().backward()
     assert x.grad.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("z", [0.3 + 0.7j, -0.5 + 0.4j, -1.5 - 0.2j, 0.2 - 0.9j, -3 + 2j, 2 - 1j])
+def test_acosh_of_complex_numbers(paddle, z):
+    """Its derivative is 1 / (sqrt(z - 1) sqrt(z + 1)), also left of the imaginary axis."""
+    x = paddle.to_tensor(np.array([z]), stop_gradient=False)
+    (gradient,) = paddle.grad(paddle.acosh(x).real().sum(), x, create_graph=True)
+    derivative = 1 / (np.sqrt(z - 1) * np.sqrt(z + 1))
+    # The gradient of a real part is the conjugate of the derivative.
+    np.testing.assert_allclose(gradient.numpy(), [derivative.conjugate()], rtol=1e-12)
+    (second,) = paddle.grad(gradient.real().sum(), x)
+    np.testing.assert_allclose(second.numpy(), [(-z * derivative**3).conjugate()], rtol=1e-12)
