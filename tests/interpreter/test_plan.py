@@ -3,6 +3,8 @@
 Unit tests of `_core.numpy_backend`.
 """
 
+import tracemalloc
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -133,3 +135,20 @@ def test_cost_grows_with_the_work_and_does_not_change():
     assert small.cost < 1e-5 < large.cost
     assert small.compile_cost == large.compile_cost
     assert small.cost == plan(jax.make_jaxpr(lambda x: jnp.tanh(x @ x.T))(np.zeros((8, 8), "float32"))).cost
+
+
+def test_a_joined_plan_gives_what_is_wanted_and_frees_the_rest():
+    x = R.randn(100, 100)
+    half = plan(jax.make_jaxpr(lambda a: a * 0.5 - 1)(x))
+    chain = [[-1], *([k] for k in range(19))]
+    joined = Plan.join([half] * 20, chain, 1, [19, 4])
+    wanted = [x]
+    for _ in range(20):
+        wanted.append(wanted[-1] * 0.5 - 1)
+    for got, expected in zip(joined(x), (wanted[20], wanted[5]), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    tracemalloc.start()
+    joined(x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * x.nbytes  # of 40 arrays

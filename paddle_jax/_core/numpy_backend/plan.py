@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -83,22 +84,27 @@ class Plan:
         ]
 
     @classmethod
-    def join(cls, plans: Sequence[Plan], sources: Sequence[Sequence[int]], arity: int) -> Plan:
-        """One Plan that runs several plans, one after another, and gives the results of all.
+    def join(
+        cls,
+        plans: Sequence[Plan],
+        sources: Sequence[Sequence[int]],
+        arity: int,
+        wanted: Sequence[int] | None = None,
+    ) -> Plan:
+        """One Plan that runs several plans, one after another.
 
         Args:
             plans: the plans, in their order.
             sources: for each plan where its operands come from: -1 - j is operand j of the joined Plan, and k
                 is result k, counted over all plans.
             arity: the number of operands of the joined Plan.
+            wanted: the results that the joined Plan gives; None: all.
         """
         joined = object.__new__(cls)
         joined._arity = arity
         joined.cost = sum(plan.cost for plan in plans)
         joined.compile_cost = sum(plan.compile_cost for plan in plans)
         joined.names = {}
-        joined.shapes = [shape for plan in plans for shape in plan.shapes]
-        joined._ends = [end for plan in plans for end in plan._ends]
         start: list[Any] = [None] * arity
         steps: list[tuple[Any, ...]] = []
         results: list[int] = []
@@ -111,9 +117,17 @@ class Plan:
             results.extend(slots[slot] for slot in plan._results)
             for name, count in plan.names.items():
                 joined.names[name] = joined.names.get(name, 0) + count
+        ends = [end for plan in plans for end in plan._ends]
+        if wanted is None:
+            wanted = range(len(results))
         joined._start = start
-        joined._steps = steps
-        joined._results = results
+        joined._results = [results[k] for k in wanted]
+        joined._ends = [ends[k] for k in wanted]
+        joined.shapes = [shape for _, shape, _ in joined._ends]
+        large = {
+            slot for slot, (_, shape, dtype) in zip(results, ends, strict=True) if _is_large(shape, dtype)
+        }
+        joined._steps = _freeing(steps, large.difference(joined._results, range(arity)))
         return joined
 
     def __call__(self, *operands: np.ndarray) -> list[np.ndarray]:
@@ -256,6 +270,35 @@ def _with_slots(step: tuple[Any, ...], slots: Sequence[int]) -> tuple[Any, ...]:
         else:
             renumbered.append(slots[part])
     return tuple(renumbered)
+
+
+def _freeing(steps: Sequence[tuple[Any, ...]], slots: set[int]) -> list[tuple[Any, ...]]:
+    """Steps that also free some slots, each at the last step that reads it."""
+    freed_after: dict[int, list[int]] = {}
+    for n in range(len(steps) - 1, -1, -1):
+        for slot in _slots_of(steps[n]) & slots:
+            slots.remove(slot)
+            freed_after.setdefault(n, []).append(slot)
+    return [
+        (*step[:-1], (*(step[-1] or ()), *freed_after[n])) if n in freed_after else step
+        for n, step in enumerate(steps)
+    ]
+
+
+def _slots_of(step: tuple[Any, ...]) -> set[int]:
+    """The slots that a step reads or writes."""
+    found: set[int] = set()
+    for part in step[2:5]:
+        if type(part) is tuple:
+            found.update(part)
+        elif part is not None:
+            found.add(part)
+    return found
+
+
+def _is_large(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether the memory of an array is freed as soon as nothing needs it."""
+    return math.prod(shape) * dtype.itemsize >= _RECYCLE
 
 
 def _private_slots(calls: Sequence[Call], results: set[int]) -> set[int]:

@@ -39,9 +39,10 @@ from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
+from paddle_jax._core.runner.joined_plans import recurring_results, results_or_none
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.operands import operands_at
-from paddle_jax._core.runner.short_segments import plan_of, results_of
+from paddle_jax._core.runner.short_segments import plan_of
 from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
@@ -121,7 +122,7 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
         return False
     if is_small_integer(value.aval) and not plan.needs_all(value.position):
         return False
-    results = results_of(plan, leaves)
+    results = results_or_none(plan.run, leaves, {})
     if results is None:
         return False
     _finish_part(segment, plan.count, results, device)
@@ -339,6 +340,11 @@ def run_op_by_op(
     """
     plan: _Plan = _ONLY_OP
     if len(ops) > 1:
+        arrays = recurring_results(ops, leaves, tuple(results)) if on_host and is_recurring else None
+        if arrays is not None:
+            for position, value in results.items():
+                value.array = arrays[position]
+            return
         plan = needed_ops(ops, tuple(results))
     _run_plan(plan, ops, leaves, results, on_host, is_recurring)
 

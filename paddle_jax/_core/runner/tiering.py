@@ -61,11 +61,12 @@ class TierState:
         plan: Plan that interprets it, or None if it is compiled.
         cost: float, estimated seconds of one run.
         compile_cost: float, estimated seconds of compiling it.
+        waste: float, estimated seconds that one run takes longer than a compiled one would.
         wasted: float, seconds that its runs took longer than compiled ones would have.
         job: Task that compiles it in another thread, or None.
     """
 
-    __slots__ = ("compile_cost", "cost", "job", "plan", "wasted")
+    __slots__ = ("compile_cost", "cost", "job", "plan", "waste", "wasted")
 
     def __init__(self, numpy_plan: Plan | None) -> None:
         self.plan = numpy_plan
@@ -74,6 +75,7 @@ class TierState:
             self.compile_cost = _COMPILE_COST
         else:
             self.compile_cost = numpy_plan.compile_cost
+        self.waste = max(_SAVED * self.cost - _KERNEL, 0.0)
         self.wasted = 0.0
         self.job: Task | None = None
 
@@ -133,7 +135,7 @@ def interpret(
         part: function that runs it as part of a loop and its gradient, or None.
     """
     state = signature.tier_state or tier_state(signature)
-    wasted = state.wasted + max(_SAVED * state.cost - _KERNEL, 0.0)
+    wasted = state.wasted + state.waste
     if state.plan is None or (wasted > state.compile_cost and not _goes_on(signature, state, is_recurring)):
         return None
     try:

@@ -1,0 +1,86 @@
+"""Segments that come again and again and are not compiled yet.
+
+Unit tests of `_core.runner.joined_plans`.
+"""
+
+import operator
+
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax._core.runner import joined_plans
+
+
+class Tagger(paddle.nn.Layer):
+    """A recurrent network, whose loops are interpreted with their gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.lookup = paddle.nn.Embedding(7, 4)
+        self.encoder = paddle.nn.GRU(4, 3, direction="bidirect")
+        self.out = paddle.nn.Linear(6, 2)
+
+    def forward(self, words):
+        states, _ = self.encoder(self.lookup(words))
+        return self.out(paddle.tanh(states)).mean(1)
+
+
+def losses_of(mode, steps=6):
+    before = paddle.get_flags("FLAGS_deferred")
+    paddle.set_flags({"FLAGS_deferred": mode})
+    try:
+        paddle.seed(0)
+        net = Tagger()
+        adam = paddle.optimizer.Adam(0.05, parameters=net.parameters())
+        found = []
+        for step in range(steps):
+            words = paddle.to_tensor(np.random.default_rng(step).integers(0, 7, (2, 5)))
+            loss = paddle.nn.functional.cross_entropy(net(words), paddle.to_tensor([0, 1]))
+            loss.backward()
+            adam.step()
+            adam.clear_grad()
+            found.append(float(loss))
+        return [*found, *net.lookup.weight.numpy().ravel()]
+    finally:
+        paddle.set_flags(before)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The results of the plans that ran."""
+    found = []
+    run = joined_plans.RecurringPlan.run
+
+    def noted(self, *arguments):
+        found.append(run(self, *arguments))
+        return found[-1]
+
+    monkeypatch.setattr(joined_plans.RecurringPlan, "run", noted)
+    return found
+
+
+def test_a_recurrent_network_learns_alike(runs):
+    np.testing.assert_allclose(losses_of("sync"), losses_of("off"), rtol=2e-5, atol=1e-6)
+    assert runs and None not in runs
+
+
+def test_a_step_that_fails_runs_as_usual(monkeypatch):
+    wanted = losses_of("off")
+    # It raises TypeError for what it is called with, as an operation may.
+    monkeypatch.setattr(joined_plans.RecurringPlan, "run", operator.floordiv)
+    np.testing.assert_allclose(losses_of("sync"), wanted, rtol=2e-5, atol=1e-6)
+
+
+def test_what_is_read_between_keeps_its_value(runs):
+    x = paddle.to_tensor(np.linspace(-1, 1, 40, dtype=np.float32).reshape(4, 10))
+    for run in range(6):
+        hidden = [x + run]
+        for _ in range(20):
+            hidden.append(paddle.sin(hidden[-1]) * 1.5 + x)
+        wanted = np.asarray(x.numpy() + run)
+        hidden[-1].numpy()
+        for value in hidden[1:]:
+            wanted = np.sin(wanted) * np.float32(1.5) + x.numpy()
+            np.testing.assert_allclose(value.numpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert runs
