@@ -33,3 +33,13 @@ def exact_cosh(x: jax.Array) -> jax.Array:
 
 exact_sinh.defjvps(lambda t, _, x: t * exact_cosh(x))
 exact_cosh.defjvps(lambda t, _, x: t * exact_sinh(x))
+
+
+@jax.custom_jvp
+def complex_acosh(x: jax.Array) -> jax.Array:
+    """The inverse hyperbolic cosine of complex numbers."""
+    return jnp.arccosh(x)
+
+
+# JAX before 0.12 has one square root of the product, whose sign is wrong left of the imaginary axis.
+complex_acosh.defjvps(lambda tangent, _, x: tangent / (jnp.sqrt(x - 1) * jnp.sqrt(x + 1)))

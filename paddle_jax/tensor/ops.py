@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
-from paddle_jax.tensor.hyperbolic import exact_cosh, exact_sinh
+from paddle_jax.tensor.hyperbolic import complex_acosh, exact_cosh, exact_sinh
 from paddle_jax.tensor.inner import magnitude
 
 INPUT = {"input": "x"}
@@ -405,18 +405,7 @@ def acosh(x: jax.Array, name: str | None = None) -> jax.Array:
         0.0
     """
     x = as_float(x)
-    if jnp.iscomplexobj(x):
-        return _complex_acosh(x)
-    return jnp.arccosh(x)
-
-
-@jax.custom_jvp
-def _complex_acosh(x: jax.Array) -> jax.Array:
-    return jnp.arccosh(x)
-
-
-# JAX before 0.12 has one square root of the product, whose sign is wrong left of the imaginary axis.
-_complex_acosh.defjvps(lambda tangent, _, x: tangent / (jnp.sqrt(x - 1) * jnp.sqrt(x + 1)))
+    return complex_acosh(x) if jnp.iscomplexobj(x) else jnp.arccosh(x)
 
 
 @known_as(pir="atanh", onnx="Atanh")
