@@ -1,4 +1,4 @@
-"""The hyperbolic sine and cosine with small errors for large arguments."""
+"""The hyperbolic sine and cosine with small errors for large arguments, and `acosh` with its right gradient."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from paddle_jax.tensor.lowering import copy_sign
 
-__all__ = ["exact_cosh", "exact_sinh"]
+__all__ = ["complex_acosh", "exact_cosh", "exact_sinh"]
 
 
 def _half_exp(x: jax.Array) -> jax.Array:

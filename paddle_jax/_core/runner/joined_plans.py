@@ -152,11 +152,11 @@ class RecurringPlan:
             leaves: the leaves of the segment.
         """
         loops: dict[int, Part] = {}
-        if any(type(part) is int for part in self.parts):
+        if any(isinstance(part, int) for part in self.parts):
             loops = interpreted_parts(ops, self.order)
         env: dict[int, Any] = {}
         for part in self.parts:
-            if type(part) is JoinedOps:
+            if not isinstance(part, int):
                 if not part.takes_turn():
                     return None
                 env.update(part.run(leaves, env))
