@@ -1,4 +1,4 @@
-"""The hyperbolic sine and cosine with small errors for large arguments, and `acosh` with its right gradient."""
+"""The hyperbolic sine and cosine with small errors for large arguments; `acosh` with its right gradient."""
 
 from __future__ import annotations
 
