@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from paddle_jax._core.kernels.op_record import READS
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._program.input_spec import InputSpec
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.model_files.interpreter import walk
 from paddle_jax.framework.model_files.program import parse
+from paddle_jax.framework.model_files.reading import rule_of as reading_rule_of
 from paddle_jax.framework.model_files.records import NotInOnnx
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
@@ -104,7 +106,7 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
     missing = sorted(
         name
         for name in names
-        if rule_of(name) is None and name not in COMPLEX_RULES and name not in EXPRESSIONS
+        if rule_of(name) is None and name not in COMPLEX_RULES and _expression_of(name) is None
     )
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
@@ -128,8 +130,15 @@ def convert(program: Program, arrays: dict[str, Any], opset: Any) -> Any:
     except NotInOnnx as error:
         raise NotImplementedError(f"onnx.export: {error}") from error
     outputs = []
+    taken = {name for name, *_ in program.feeds}
     for name, number, shape, dtype in program.fetches:
+        # A result that is an input has its name in Paddle's files.
+        while name in taken:
+            name = f"{name}_out"
+        taken.add(name)
         _check_real(f"the result {name}", (dtype, shape))
+        if env[number] is None:
+            raise NotImplementedError(f"onnx.export: the result {name}, such as a mask, has no form here")
         # A result may also be an input or a constant, so each gets a node with its public name.
         g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
         outputs.append(_info(onnx, name, dtype, _lengths(shape)))
@@ -151,6 +160,8 @@ def _run_block(
         if op.name in ("parameter", "data", "fetch"):
             # Their values are there before the nodes are made.
             continue
+        if any(n and env[n] is None for n in op.inputs):
+            raise NotInOnnx(f"{op.name}: an operand is a further result, such as a mask, without a form here")
         operands = [env[n] if n else None for n in op.inputs]
         if op.name == "cf.yield":
             return operands
@@ -177,40 +188,67 @@ def _results(
     if any(map(is_complex, [*seen.kinds, *op.types])):
         return run_complex(rule, g, seen, op.name, operands)
     if rule is None:
-        return _written_out(g, seen, EXPRESSIONS[op.name], operands)
+        return _written_out(g, seen, op.name, operands)
     return rule(g, seen, *operands)
 
 
-def _written_out(g: Graph, op: _Op, function: Callable[..., Any], operands: Sequence[Any]) -> Any:
+def _expression_of(name: str) -> Callable[..., Any] | None:
+    """What computes an operation by others: `function(op, *operands)`."""
+    # The rule for reading runs public functions. That of an op of ours runs the op again.
+    if name in EXPRESSIONS or name in READS:
+        return EXPRESSIONS.get(name)
+    return reading_rule_of(name)
+
+
+def _written_out(g: Graph, op: _Op, name: str, operands: Sequence[Any]) -> Any:
     """Adds the nodes of an expression of an operation."""
-    specs = [
-        None if one is None else _spec(kind, f"x{position}")
-        for position, (one, kind) in enumerate(zip(operands, op.kinds, strict=True))
-    ]
-    is_given = [spec is not None for spec in specs]
+    function = _expression_of(name)
+    op.numbers = [g.known.get(one) if isinstance(one, str) else None for one in operands]
+    is_read = name not in EXPRESSIONS
+    specs: list[Any] = []
+    for position, (one, kind) in enumerate(zip(operands, op.kinds, strict=True)):
+        # Rules for reading take numbers of the file as they are.
+        is_number = is_read and one is not None and all(part in g.known for part in _listed(one))
+        specs.append(None if one is None or is_number else _spec(kind, f"x{position}"))
 
     def expression(*tensors: Any) -> Any:
         given = iter(tensors)
-        return function(op, *[next(given) if one else None for one in is_given])
+        values = [
+            _constant(g, one) if spec is None else next(given)
+            for one, spec in zip(operands, specs, strict=True)
+        ]
+        results = function(op, *values)
+        # Further results of Paddle's operation serve its gradient.
+        return [one for one in results if one is not None] if isinstance(results, tuple) else results
 
-    op.numbers = [g.known.get(one) if isinstance(one, str) else None for one in operands]
     try:
         document, arrays, _ = encode(expression, [spec for spec in specs if spec is not None], None)
     except ValueError as error:
         raise NotInOnnx("lengths that are open; give them as numbers in input_spec") from error
     program = parse(document)
+    if any(inner.name == name for inner in walk(program.block)):
+        raise NotInOnnx("no form in ONNX here")
     env: dict[Any, Any] = {}
     kinds: dict[Any, Any] = {}
-    for name, (number, shape, dtype, _) in program.parameters.items():
-        env[number], kinds[number] = g.constant(arrays[name]), (dtype, tuple(shape))
-    names = [one for value in operands if value is not None for one in _listed(value)]
-    for (_, number, shape, dtype), name in zip(program.feeds, names, strict=True):
-        env[number], kinds[number] = name, (dtype, tuple(shape))
+    for key, (number, shape, dtype, _) in program.parameters.items():
+        env[number], kinds[number] = g.constant(arrays[key]), (dtype, tuple(shape))
+    names = [part for one, spec in zip(operands, specs, strict=True) if spec for part in _listed(one)]
+    for (_, number, shape, dtype), given_name in zip(program.feeds, names, strict=True):
+        env[number], kinds[number] = given_name, (dtype, tuple(shape))
     _run_block(g, program.block, env, kinds)
     found = [env[number] for _, number, _, _ in program.fetches]
-    # Further results of Paddle's operation serve its gradient.
+    # A list is one result.
+    if isinstance(op.out, list):
+        return found
     found += [None] * (op.count - len(found))
     return found[0] if op.count == 1 else found
+
+
+def _constant(g: Graph, value: Any) -> Any:
+    """The numbers of an operand that is known, in lists as it is."""
+    if isinstance(value, list):
+        return [g.known[one] for one in value]
+    return None if value is None else g.known[value]
 
 
 def _listed(value: Any) -> list[Any]:

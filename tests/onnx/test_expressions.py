@@ -116,6 +116,39 @@ def test_padding_of_channels_last(oracle, tmp_path, mode):
     np.testing.assert_array_equal(run(tmp_path / "m.onnx", x)[0], want.numpy())
 
 
+def test_operations_of_files_of_paddle(oracle, tmp_path):
+    """Those that no function here is saved as."""
+
+    def model(x):
+        y = x + 0
+        y[0] = 5.0
+        moved = oracle.crop(x, [1, 2], [0, 1]), x[:1].expand_as(x), oracle.broadcast_tensors([x, x[:1]])[1]
+        made = oracle.tril_indices(3, 3), oracle.eye(3), oracle.logspace(0, 1, 5)
+        return x, y, *moved, *made
+
+    path = str(tmp_path / "m")
+    spec = oracle.static.InputSpec([None, 4], "float32", "x")
+    oracle.jit.save(oracle.jit.to_static(model, input_spec=[spec], full_graph=True), path)
+    x = example("float32", [3, 4])
+    wanted = oracle.jit.load(path)(oracle.to_tensor(x))
+    ours.onnx.export(ours.jit.load(path), path)
+    for got, want in zip(run(tmp_path / "m.onnx", x), wanted, strict=True):
+        assert got.dtype == want.numpy().dtype
+        np.testing.assert_allclose(got, want.numpy(), rtol=1e-6)
+
+
+def test_lengths_of_0_in_reshape(tmp_path):
+    def turned(x):
+        b, h, w = x.shape
+        return x[:, : h - 1].reshape([b, w, h - 1])
+
+    ours.onnx.export(turned, str(tmp_path / "m"), [Spec([None, None, None])])
+    for shape in ((2, 1, 3), (2, 3, 4)):
+        x = example("float32", shape)
+        (got,) = run(tmp_path / "m.onnx", x)
+        np.testing.assert_array_equal(got, x[:, :-1].reshape(shape[0], shape[2], -1 if shape[1] > 1 else 0))
+
+
 def test_draws(tmp_path):
     """As often as the chances say, and with another result each time."""
 

@@ -80,6 +80,15 @@ def _onnx_expand(g: Graph, op: Any, x: str, shape: Sequence[str] | str) -> str:
     )
 
 
+def _onnx_reshape(g: Graph, op: Any, x: str, shape: Any) -> str:
+    sizes = g.int_list(shape)
+    given = [g.known[one].ravel()[0] for one in shape if one in g.known] if isinstance(shape, list) else []
+    # A computed 0 is a length. A given one keeps that of x, and ONNX has no -1 beside a length of 0.
+    if isinstance(shape, list) and len(given) < len(shape) and all(n > 0 for n in given):
+        return g.node("Reshape", [x, sizes], allowzero=1)
+    return g.node("Reshape", [x, sizes])
+
+
 def _onnx_flatten(g: Graph, op: Any, x: str) -> str:
     shape = op.lengths()
     if not shape:
@@ -118,9 +127,7 @@ def _grid(a: Any, xs: Sequence[Tensor]) -> list[Any] | None:
 
 grid: Lowering = Lowering(decompose=_grid)
 shape: Lowering = Lowering(read=_read_shape)
-reshape_form: Lowering = Lowering(
-    _reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])
-)
+reshape_form: Lowering = Lowering(_reshape, onnx=_onnx_reshape)
 view: Lowering = Lowering(_view)
 transposed: Lowering = Lowering(
     lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1])
