@@ -47,6 +47,27 @@ def _nms(g: Graph, op: Any, boxes: str) -> str:
     return g.node("Gather", [found, g.number(2, "int64")], axis=1)
 
 
+def _roi_align(g: Graph, op: Any, x: str, boxes: str, counts: str | None) -> str:
+    number = steps(g, length(g, boxes, 0))
+    if counts is None:
+        pictures = g.node("Mul", [number, g.ints([0])])
+    else:
+        ends = g.node("CumSum", [g.cast(counts, "int64"), g.number(0, "int64")])
+        # How many pictures have all their boxes before this one.
+        is_behind = g.node("LessOrEqual", [ends, g.node("Unsqueeze", [number, g.ints([1])])])
+        pictures = g.node("ReduceSum", [g.cast(is_behind, "int64"), g.ints([1])], keepdims=0)
+    return g.node(
+        "RoiAlign",
+        [x, boxes, pictures],
+        output_height=op.pooled_height,
+        output_width=op.pooled_width,
+        # 0: as many points as the size of a box asks for.
+        sampling_ratio=max(op.sampling_ratio, 0),
+        spatial_scale=float(op.spatial_scale),
+        coordinate_transformation_mode="half_pixel" if op.aligned else "output_half_pixel",
+    )
+
+
 def _unique(g: Graph, op: Any, x: str) -> list[str]:
     axis = {"axis": op.axis[0]} if op.axis else {}
     kind = op.kind()
@@ -136,6 +157,7 @@ RULES = {
     "masked_select": _masked_select,
     "sequence_mask": _sequence_mask,
     "nms": _nms,
+    "roi_align": _roi_align,
     "unique": _unique,
     "unique_consecutive": _unique_consecutive,
     "diagonal": _diagonal,

@@ -112,6 +112,10 @@ def test_operations(tmp_path, inputs):
         at += count
 
 
+def boxes(P):
+    return P.to_tensor([[0.0, 0.0, 3.0, 3.0], [1.0, 1.0, 4.5, 2.0], [0.5, 1.0, 5.0, 5.0]])
+
+
 # functions of x, and its shape with None for open lengths
 MOVED = [
     (lambda P, F, x: P.roll(x, 3, 1), [None, None, None]),
@@ -178,6 +182,11 @@ MOVED = [
     (lambda P, F, x: P.signal.frame(x, 2, 1), [None, None, None]),
     (lambda P, F, x: P.signal.frame(x, 2, 2, 0), [None, None]),
     (lambda P, F, x: F.unfold(x, [2, 1], [1, 2], [1, 0], [2, 1]), [None, 4, None, None]),
+    (lambda P, F, x: F.max_pool2d(x, 3, 2, 1, return_mask=True)[1], [None, 4, None, None]),
+    (
+        lambda P, F, x: P.vision.ops.roi_align(x, boxes(P), P.to_tensor([2, 1], "int32"), 2),
+        [2, 4, None, None],
+    ),
     (lambda P, F, x: P.vision.ops.nms(P.concat([x[:, :2], x[:, :2] + x[:, 2:].exp()], 1), 0.2), [None, 4]),
 ]
 

@@ -300,7 +300,16 @@ def _onnx_max(g: Any, op: Any, x: Any) -> list[Any]:
     op.padding_algorithm = "EXPLICIT"
     op.data_format = "NCHW"
     op.exclusive = True
-    return [_onnx_pool(g, op, x), None]
+    found = _onnx_pool(g, op, x)
+    pool = g.nodes[-1]
+    if pool.op_type != "MaxPool":
+        return [found, None]
+    # ONNX counts over the whole tensor, Paddle in each image.
+    places = g.name()
+    pool.output.append(places)
+    sizes = g.node("Slice", [g.node("Shape", [x]), g.ints([2]), g.ints([op.ndim()])])
+    image = g.node("ReduceProd", [sizes], keepdims=1)
+    return [found, g.cast(g.node("Mod", [places, image]), "int32")]
 
 
 avg_pool1d: Lowering = Lowering(flat(_pool(2, "avg"), False))
