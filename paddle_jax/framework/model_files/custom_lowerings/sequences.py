@@ -80,6 +80,16 @@ def _masked(w: Any, scores: Any, mask: Any) -> Any:
     )
 
 
+def _check_written(a: Any, rest: Sequence[Any], length: Any) -> None:
+    """Raises NotWritable for what the rnn operation does not compute."""
+    if any(one is not None and one is not length for one in rest):
+        raise NotWritable("a recurrent network with projections has no form in PIR")
+    if getattr(a, "activation", "tanh") not in ("tanh", "relu"):
+        raise NotWritable(f"a recurrent network with activation {a.activation!r} has no form in PIR")
+    if length is not None and (a.reverse or not a.zero_padding):
+        raise NotWritable("sequence lengths without zeros behind them have no form in PIR")
+
+
 def _recurrent(mode: str, count: int) -> Callable[..., Any]:
     """One layer in one direction: the rnn operation runs over [time, batch, ...]; backwards on the
     reversed sequence."""
@@ -90,8 +100,9 @@ def _recurrent(mode: str, count: int) -> Callable[..., Any]:
             operands[count : count + 4],
             operands[count + 4 :],
         )
-        if any(one is not None for one in rest) or (getattr(a, "activation", "tanh") not in ("tanh", "relu")):
-            raise NotWritable("a recurrent network with projections or sequence lengths has no form in PIR")
+        # A cell has no lengths.
+        length = rest[-1] if rest and hasattr(a, "zero_padding") else None
+        _check_written(a, rest, length)
         gates, hidden = w_hh.shape
         b_ih, b_hh = (one or w.full(0.0, x.dtype, (gates,)) for one in (b_ih, b_hh))
         if not a.time_major:
@@ -104,7 +115,9 @@ def _recurrent(mode: str, count: int) -> Callable[..., Any]:
             name = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[a.activation]
         else:
             name = mode
-        done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name)
+        if length is not None:
+            length = cast(w, length, "int32")
+        done, end = _rnn(w, x, start, [w_ih, w_hh, b_ih, b_hh], hidden, name, length)
         if a.reverse:
             done = w.op("flip", [done], done.type, axis=[0])
         if not a.time_major:
@@ -129,12 +142,12 @@ def _cell(mode: str, count: int) -> Callable[..., Any]:
 
 
 def _rnn(
-    w: Builder, x: Value, start: Value, weights: Sequence[Value], hidden: int, mode: str
+    w: Builder, x: Value, start: Value, weights: Sequence[Value], hidden: int, mode: str, length: Any = None
 ) -> tuple[Any, ...]:
     size = x.dtype, [*x.shape[:2], hidden]
     state = x.dtype, [1, x.shape[1], hidden]
     mask = w.dropout_state()
-    operands = [x, start, w.combine(weights), None, mask]
+    operands = [x, start, w.combine(weights), length, mask]
     return w.rnn(
         operands,
         size,
@@ -144,6 +157,27 @@ def _rnn(
         num_layers=1,
         mode=mode,
     )
+
+
+def _turned(kind: Callable[..., Any]) -> Callable[..., Any]:
+    """Backwards through sequences of several lengths: each is reversed within its length first."""
+
+    def decompose(a: Any, x: Any, *operands: Any) -> Any:
+        length = operands[-1]
+        if length is None or not a.reverse:
+            return None
+        time = 0 if a.time_major else 1
+        ends = P.unsqueeze(P.cast(length, "int64"), time)
+        places = P.arange(x.shape[time])
+        if not time:
+            places = P.unsqueeze(places, 1)
+        # What is behind a sequence stays where it is.
+        order = P.unsqueeze(P.where(places < ends, ends - 1 - places, places + P.zeros_like(ends)), 2)
+        attributes = {name: value for name, value in vars(a).items() if name != "reverse"}
+        done, *last = kind(P.take_along_axis(x, order, time), *operands, **attributes)
+        return [P.take_along_axis(done, order, time), *last]
+
+    return decompose
 
 
 def _read_rnn(
@@ -180,7 +214,7 @@ def _onnx_rnn(
     g: Graph, op: Any, x: str, states: Sequence[str], weights: Sequence[str], length: Any, mask: str
 ) -> list[Any]:
     """One layer in one direction, which is what paddle_jax writes; gates are put into the order of ONNX."""
-    if op.num_layers != 1 or op.is_bidirec or length is not None:
+    if op.num_layers != 1 or op.is_bidirec:
         raise NotInOnnx("several layers or directions in one operation")
     # Paddle's gates of an LSTM are input, forget, cell, output; ONNX has input, output, forget, cell.
     order = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2)}.get(op.mode, (0,))
@@ -196,7 +230,7 @@ def _onnx_rnn(
     else:
         extra = {}
     out, *last = g.node(
-        kind, [x, w_ih, w_hh, both, None, *states], 1 + len(states), hidden_size=op.hidden_size, **extra
+        kind, [x, w_ih, w_hh, both, length, *states], 1 + len(states), hidden_size=op.hidden_size, **extra
     )
     return [g.node("Squeeze", [out, g.ints([1])]), None, last, None]
 
@@ -231,9 +265,9 @@ def _embedding(w: Builder, a: Any, out: Sequence[Any], x: Value, weight: Value) 
 attend: Lowering = Lowering(_attend, decompose=_attend_groups)
 embedding: Lowering = Lowering(onnx=_onnx_embedding)
 lookup: Lowering = Lowering(_embedding)
-long_memory: Lowering = Lowering(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn)
-gated: Lowering = Lowering(_recurrent("GRU", 1))
-recurrent: Lowering = Lowering(_recurrent("RNN", 1))
+long_memory: Lowering = Lowering(_recurrent("LSTM", 2), _read_rnn, _onnx_rnn, _turned(lstm))
+gated: Lowering = Lowering(_recurrent("GRU", 1), decompose=_turned(gru))
+recurrent: Lowering = Lowering(_recurrent("RNN", 1), decompose=_turned(simple_rnn))
 long_memory_cell: Lowering = Lowering(_cell("LSTM", 2))
 gated_cell: Lowering = Lowering(_cell("GRU", 1))
 recurrent_cell: Lowering = Lowering(_cell("RNN", 1))
