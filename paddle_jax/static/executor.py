@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.base.interrupt_safe import (
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from paddle_jax._program.scope import Scope
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
-
-_EQUATIONS = 8  # of an operation, about
 
 
 class Executor:
@@ -501,22 +498,18 @@ class CompiledRun:
 
     def _compiled(self, body: Callable[..., list[Any]]) -> Any:
         """The function of the run in the form in which it is called."""
-        # A guess of the equations, by which the effort of compiling is chosen.
-        options = compiler_options(_EQUATIONS * len(self.ops)) or None
         if self.process_grid is not None:
             if self.host:
                 raise NotImplementedError(
                     "Executor.run: the program exchanges values between processes, and has an operation "
                     "whose result has a shape that depends on values; leave one of the two out"
                 )
-            return self.process_grid.compiled(body, options)
+            return self.process_grid.compiled(body)
         # Shapes depend on values: operations run one by one, outside of any trace.
         if self.host:
             return body
         # The arrays in the Scope that are written are given away: their new values take the memory.
-        return InterruptSafeCall(
-            interrupt_safe_jit(body, donate_argnums=0, compiler_options=options), "executor"
-        )
+        return InterruptSafeCall(interrupt_safe_jit(body, donate_argnums=0), "executor")
 
     def __call__(
         self, values: dict[str, Any], feed: Mapping[str, Any], place: Place | None = None

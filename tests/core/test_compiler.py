@@ -3,7 +3,11 @@
 Unit tests of `_core.base.compiler`.
 """
 
+import os
+import subprocess
+import sys
 import types
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -13,23 +17,14 @@ import paddle_jax as paddle
 from paddle_jax._core.base import compiler
 
 
-def options_of(environment, monkeypatch):
-    monkeypatch.setenv("XLA_FLAGS", environment)
-    compiler._options.cache_clear()
-    try:
-        assert compiler.compiler_options(20) == {}
-        return compiler.compiler_options(5000)
-    finally:
-        monkeypatch.undo()
-        compiler._options.cache_clear()
-
-
 def test_the_users_choice_stays(monkeypatch):
-    assert options_of("--xla_cpu_use_fusion_emitters=true", monkeypatch) == {}
+    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
+    assert compiler.quick_options() == {}
 
 
 def test_xla_takes_what_it_is_told(monkeypatch):
-    function = jax.jit(lambda x: [x + 1, x * 2], compiler_options=options_of("", monkeypatch) or None)
+    monkeypatch.setenv("XLA_FLAGS", "")
+    function = jax.jit(lambda x: [x + 1, x * 2], compiler_options=compiler.quick_options())
     np.testing.assert_array_equal(function(np.ones(3))[1], [2, 2, 2])
 
 
@@ -105,3 +100,35 @@ def test_trimming_takes_a_twentieth_of_the_time_at_most(seconds, between, trims,
     assert set(calls) == {("malloc_trim", 0)}
     assert len(calls) == trims
     assert (len(calls) - 1) * seconds <= (clock.now - start) / 20
+
+
+PROGRAM = """
+import numpy as np
+import paddle_jax as paddle
+
+x = paddle.to_tensor(np.random.RandomState(0).randn(3, 3).astype("float32"))
+L = paddle.linalg
+
+def model(x, y):
+    for _ in range(650):
+        y = paddle.tanh(y) * 1.01
+    others = [paddle.inverse(x), L.det(x), L.eigh(x + x.t()), L.eigvals(x + x.t()), L.eigvalsh(x + x.t())]
+    others += [L.matrix_power(x, 2), L.multi_dot([x, x, x]), L.norm(x), L.qr(x), L.slogdet(x)]
+    solved = L.solve(x, x)
+    others += [L.svd(x), L.svdvals(x), L.triangular_solve(x, x), paddle.mm(x, x), paddle.t(x)]
+    return solved, y, [*others, paddle.tril(x, -1)]
+
+solved = paddle.jit.to_static(model, full_graph=True)(x, paddle.ones([4]))[0]
+print(abs(solved.numpy() - np.eye(3)).max() < 1e-4)
+"""
+
+
+def test_a_large_program_of_linear_algebra(tmp_path):
+    """With `xla_cpu_use_fusion_emitters=False` XLA took the transpose, and `solve` was wrong."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environment = {**os.environ, "XLA_FLAGS": "", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout == "True\n", done.stderr

@@ -7,59 +7,31 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools as ft
 import os
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import jax
-import jaxlib.version
-
-_LARGE = 1200  # equations from which on the memory counts
 # parameters of mallopt in glibc's malloc.h
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
 _ARENA_MAX = -8
 _KEPT_MEMORY = 64 << 20  # bytes of free memory at the end of the heap that the process keeps
 _LARGE_ARRAY = 32 << 20  # bytes from which an array has pages of its own; glibc takes no more
-_EMITTERS = "xla_cpu_use_fusion_emitters"  # jaxlib 0.12 does not know it any more
 _LEVEL = "xla_backend_optimization_level"
 _PAUSE = 20  # times as long as the last `malloc_trim` took: no other one starts in this time
 
 
-def compiler_options(equations: int) -> dict[str, Any]:
-    """Options of XLA for a program of so many equations.
-
-    They are empty except for large programs on a CPU. The newer of two ways to write the code of a fused loop
-    keeps an MLIR context for each until all are written: 130 MB for a Transformer of four layers (1553
-    equations), 270 for ResNet-18 (2753). The older way compiles as fast or faster; the step of a small
-    network runs a tenth slower.
-    """
-    if equations >= _LARGE and jax.default_backend() == "cpu":
-        return dict(_options())
-    return {}
-
-
 def quick_options() -> dict[str, Any]:
-    """Options of XLA for a first program on a CPU, which is there in half the time.
+    """Options of XLA for a first program on a CPU, which is there in less time.
 
-    Its code is up to a tenth slower. What `XLA_FLAGS` has stays.
+    Its code is up to a tenth slower. What `XLA_FLAGS` has stays. `xla_cpu_use_fusion_emitters=False` would
+    halve the time and the memory, but XLA 0.10 computes wrong values with it: a transposed copy may become
+    the matrix itself. `solve` and attention were wrong in some programs.
     """
-    options: dict[str, Any] = dict(_options())
-    if f"--{_LEVEL}" not in os.environ.get("XLA_FLAGS", ""):
-        options[_LEVEL] = 1
-    return options
-
-
-@ft.cache
-def _options() -> tuple[tuple[str, bool], ...]:
-    """Options for large programs; none for versions of jaxlib without a choice, or where the user chose."""
-    version = tuple(int(part) for part in jaxlib.version.__version__.split(".")[:2])
-    has_choice = (0, 10) <= version < (0, 12)
-    if has_choice and f"--{_EMITTERS}" not in os.environ.get("XLA_FLAGS", ""):
-        return ((_EMITTERS, False),)
-    return ()
+    if f"--{_LEVEL}" in os.environ.get("XLA_FLAGS", ""):
+        return {}
+    return {_LEVEL: 1}
 
 
 def tune_malloc() -> None:

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.base.caller_info import user_line
-from paddle_jax._core.base.compiler import compiler_options, quick_options
+from paddle_jax._core.base.compiler import quick_options
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import first_line
 from paddle_jax._core.base.event_log import compile_listeners, log
@@ -54,7 +54,6 @@ from paddle_jax._core.runner.program_digest import digest_of
 from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
-    equation_count,
     has_products,
     may_interpret,
     runs_before_compiling,
@@ -370,12 +369,12 @@ class CompiledSegment:
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
         self._digest: str | None = self._find_digest()
-        options = compiler_options(equation_count(key.ops))
-        program = self._program(options)
+        program = self._program({})
         self.better: _BetterProgram | None = None
-        if quick and quick_options() != options and not program.is_in_cache():
+        options = quick_options()
+        if quick and options and not program.is_in_cache():
             self.better = _BetterProgram(program)
-            program = self._program(quick_options())
+            program = self._program(options)
         self._use(program)
         for listen in compile_listeners:
             listen("segment", self, leaves)

@@ -11,7 +11,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from paddle_jax._core.base.compiler import compiler_options
 from paddle_jax._core.base.error_translation import run_error
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, call_and_store, interrupt_safe_jit
 from paddle_jax._core.base.out_of_memory import as_out_of_memory
@@ -174,7 +173,7 @@ class DirectProgram:
         fits = all([fits_shape(captured, shapes[target], result) for target, result in written])
         # after a failed assertion everything must be as before
         donate = 1 if fits and not self.has_effects else ()
-        options = compiler_options(len(captured.jaxpr.eqns)) | fusion_options(captured.jaxpr)
+        options = fusion_options(captured.jaxpr)
         self.compiled = interrupt_safe_jit(direct, donate_argnums=donate, compiler_options=options or None)
         self.call = InterruptSafeCall(self.compiled, "to_static")
 

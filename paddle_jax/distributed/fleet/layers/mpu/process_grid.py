@@ -64,9 +64,9 @@ class ProcessGrid:
         """Whether Operations exchange values, so that all processes must run them together."""
         return any(op.name in EXCHANGES for op in ops)
 
-    def compiled(self, body: Callable[..., list[Any]], options: Any) -> Callable[..., list[Any]]:
+    def compiled(self, body: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
         """The function of a run, of the arrays of this process."""
-        return _Compiled(self, body, options)
+        return _Compiled(self, body)
 
 
 class _Compiled:
@@ -75,14 +75,12 @@ class _Compiled:
     Attributes:
         grid: ProcessGrid.
         body: function of the arrays of one process.
-        options: options of the compiler.
         functions: dict from the structure of the arguments to the compiled function.
     """
 
-    def __init__(self, grid: ProcessGrid, body: Callable[..., list[Any]], options: Any) -> None:
+    def __init__(self, grid: ProcessGrid, body: Callable[..., list[Any]]) -> None:
         self.grid = grid
         self.body = body
-        self.options = options
         self.functions: dict[Any, Any] = {}
 
     def __call__(self, *arguments: Any) -> list[Any]:
@@ -121,7 +119,7 @@ class _Compiled:
         mapped = jax.shard_map(
             of_one_process, mesh=self.grid.mesh, in_specs=rows, out_specs=rows, check_vma=False
         )
-        return interrupt_safe_jit(mapped, compiler_options=self.options)
+        return interrupt_safe_jit(mapped)
 
 
 def process_grid(part_count: int) -> ProcessGrid:
