@@ -4,8 +4,9 @@
     python tools/model_file_table.py NAME ...    prints what the cases of these functions are written as
 
 What is read is looked up. What is written is found by saving the cases that functions have beside their
-declarations, and the models of tests/jit/decomposed_cases.py and tests/jit/test_detection_models.py. Names of
-operations are those of `c_signatures.txt`; gradients, and operations with no counterpart here, are left out.
+declarations, and the models of tests/jit/corpus/expressions.py and tests/jit/test_detection_models.py. Names
+of operations are those of `c_signatures.txt`. Gradients, and operations with no counterpart here, are left
+out.
 """
 
 import json
@@ -162,12 +163,12 @@ def models(names):
 
 def more_models():
     """Those of the tests."""
-    from tests.jit.decomposed_cases import DECOMPOSED
-    from tests.jit.model_cases import LAYERS
+    from tests.jit.corpus.decomposed_tables import DECOMPOSED, GCD
+    from tests.jit.corpus.expression_tables import LAYERS
+    from tests.jit.corpus.expressions import body, specs, split, stack
     from tests.jit.test_detection_models import CASES, layer, specs_of
-    from tests.jit.test_model_files import body, specs, split, stack
 
-    for inputs, text in DECOMPOSED.items():
+    for inputs, text in [*DECOMPOSED.items(), ("f(-1,3,4)", GCD)]:
         for expression in split(text):
             yield body(paddle_jax, [expression]), specs(paddle_jax, inputs)
     yield quantized, [paddle_jax.static.InputSpec([2, 3], "float32", "x")]

@@ -9,10 +9,10 @@ import pytest
 
 import paddle_jax as ours
 from tests.jit.corpus import PROGRAMS
+from tests.jit.corpus.expression_tables import BOTH
+from tests.jit.corpus.expressions import arrays, body, specs, split
 from tests.jit.corpus.modes import built
 from tests.jit.corpus.networks import NETWORKS, example
-from tests.jit.model_cases import BOTH
-from tests.jit.test_model_files import arrays, body, flat, specs, split
 
 pytestmark = pytest.mark.own_process
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not available for this Python")
@@ -102,14 +102,11 @@ def test_operations(tmp_path, inputs):
     model = body(ours, expressions)
     ours.onnx.export(model, str(tmp_path / "m"), input_spec=specs(ours, inputs))
     values = arrays(inputs, [4])
-    want, at = [w.numpy() for w in flat(model(*map(ours.to_tensor, values)))], 0
-    got = run(tmp_path / "m.onnx", *values)
-    assert len(got) == len(want)
-    for expression, count in zip(expressions, model.counts, strict=True):
-        for g, w in zip(got[at : at + count], want[at : at + count], strict=True):
-            assert (g.shape, g.dtype) == (w.shape, w.dtype), expression
-            np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5, err_msg=expression)
-        at += count
+    results = model(*map(ours.to_tensor, values))
+    want = [(expression, one.numpy()) for expression, part in results.items() for one in part]
+    for g, (expression, w) in zip(run(tmp_path / "m.onnx", *values), want, strict=True):
+        assert (g.shape, g.dtype) == (w.shape, w.dtype), expression
+        np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5, err_msg=expression)
 
 
 def boxes(P):

@@ -13,7 +13,7 @@ import numpy as np
 
 import paddle_jax
 from tests.deferred import differential
-from tests.jit.corpus.outcome import Outcome, flat, leaves
+from tests.jit.corpus.outcome import Outcome, flat, labels, leaves
 from tests.jit.corpus.program import Program
 
 
@@ -84,6 +84,8 @@ def built(program: Program, P: Any) -> Callable:
     for k, parameter in enumerate(parameters(made)):
         size = int(np.prod(parameter.shape))
         value = (np.arange(size, dtype="f4").reshape(parameter.shape) - size / 3) * 0.1 + 0.05 * k
+        if program.random_weights:
+            value = np.random.RandomState(k).randn(*parameter.shape).astype("f4") * 0.3
         parameter.set_value(value)
     return made
 
@@ -109,7 +111,7 @@ def outcome(
 ) -> Outcome:
     given = tensors(P, arrays, program.gradients)
     out = call(*given)
-    made = Outcome(leaves(P, out))
+    made = Outcome(leaves(P, out), labels(out))
     if hasattr(thing, "buffers"):
         made.buffers = [np.asarray(one) for one in thing.buffers()]
     wanted = [t for t in [*given, *parameters(thing)] if not t.stop_gradient]
@@ -165,7 +167,7 @@ def compiled(program: Program, full_graph: bool, computed: bool) -> list[Outcome
     thing = built(program, paddle_jax)
 
     def call(*given: Any) -> Any:
-        return thing(*[t + 0 if computed and not t.is_floating_point() else t for t in given])
+        return thing(*[t + 0 if computed and t.is_integer() else t for t in given])
 
     function = paddle_jax.jit.to_static(call, full_graph=full_graph)
     return outcomes(paddle_jax, program, thing, function, second=program.second)
@@ -183,6 +185,9 @@ def specs(P: Any, program: Program) -> list:
         made.append(P.static.InputSpec(shape, first.dtype.name, f"x{position}"))
     return made
 
+
+# The path of the file that the real Paddle saved last, by its program.
+_files_of_paddle: dict[Program, str] = {}
 
 # The path of the file that was saved last and what it was made of, by its program: two modes read it.
 _saved: dict[Program, tuple[str, Any]] = {}
@@ -230,8 +235,21 @@ def loaded_from_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
     P = real_paddle()
     compiled = P.jit.to_static(built(program, P), full_graph=True)
     P.jit.save(compiled, str(folder / "m"), input_spec=specs(P, program))
+    _files_of_paddle.clear()
+    _files_of_paddle[program] = str(folder / "m")
     call = paddle_jax.jit.load(str(folder / "m"))
     return outcomes(paddle_jax, program, None, call, gradients=False)
+
+
+def reference_of_mode(program: Program, mode: Mode) -> list[Outcome]:
+    """What is right for a run in a mode."""
+    if not (program.files_differ and program in _files_of_paddle and mode.name == "loaded_from_paddle"):
+        return reference(program, mode.evaluation)
+    P = real_paddle()
+    found = outcomes(P, program, None, P.jit.load(_files_of_paddle[program]), gradients=False)
+    for one, eager in zip(found, reference(program, mode.evaluation), strict=True):
+        one.labels = eager.labels
+    return found
 
 
 @functools.lru_cache(maxsize=4)

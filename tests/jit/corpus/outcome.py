@@ -16,9 +16,13 @@ class Leaf(NamedTuple):
 
 @dataclasses.dataclass
 class Outcome:
-    """What one call gives; what a mode does not compute is None."""
+    """What one call gives; what a mode does not compute is None.
+
+    `labels` has the key of each result, where the call gives a dict.
+    """
 
     results: list[Leaf]
+    labels: list[str] = dataclasses.field(default_factory=list)
     buffers: list[np.ndarray] | None = None
     gradients: list[np.ndarray] | None = None
     second: list[np.ndarray] | None = None
@@ -38,6 +42,13 @@ def leaves(P: Any, value: Any) -> list[Leaf]:
     return [leaf(P, one) for one in flat(value)]
 
 
+def labels(value: Any) -> list[str]:
+    """The key of each of the Leafs of a dict."""
+    if not isinstance(value, dict):
+        return []
+    return [key for key, item in value.items() for _ in flat(item)]
+
+
 def leaf(P: Any, value: Any) -> Leaf:
     if isinstance(value, P.Tensor):
         return Leaf("Tensor", str(value.dtype).rpartition(".")[2], value.numpy())
@@ -54,10 +65,11 @@ def compare(
         parts: what is compared besides the results, as attributes of an Outcome.
     """
     assert len(got.results) == len(expected.results)
-    for one, right in zip(got.results, expected.results, strict=True):
+    names = expected.labels or ["results"] * len(expected.results)
+    for one, right, name in zip(got.results, expected.results, names, strict=True):
         if numbers or right.kind == "Tensor":
-            assert one[:2] == right[:2]
-        close(one.array, right.array, precision, "results")
+            assert one[:2] == right[:2], name
+        close(one.array, right.array, precision, name)
     for name in parts:
         ours, right = getattr(got, name), getattr(expected, name)
         if ours is None and right is None:

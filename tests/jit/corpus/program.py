@@ -30,6 +30,9 @@ class Program:
         second: whether second ones are, too.
         file_gradients: whether a loaded file has them; it has no derivatives of the user's own.
         shapes: of the inputs in a file, None for any length; by default what the calls have in common.
+        random_weights: whether parameters are small random numbers; else they rise.
+        files_differ: whether files of the real Paddle give something else than its eager code. What it gives
+            itself for such a file is right then.
         without: the modes it does not have, each with the reason.
         more: modes that it has besides the usual ones.
         precision: relative and absolute, of files and of all else.
@@ -45,6 +48,8 @@ class Program:
     second: bool = False
     file_gradients: bool = True
     shapes: list[list] | None = None
+    random_weights: bool = False
+    files_differ: bool = False
     without: dict[str, str] = dataclasses.field(default_factory=dict)
     more: tuple[str, ...] = ()
     precision: tuple[float, float] = (2e-5, 2e-6)

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from tests.jit.corpus.modes import Mode, reference
+from tests.jit.corpus.modes import Mode, reference_of_mode
 from tests.jit.corpus.outcome import Outcome, compare
 from tests.jit.corpus.program import Program
 
@@ -24,7 +24,7 @@ def check(program: Program, mode: Mode, folder: pathlib.Path) -> None:
     parts = mode.parts
     if mode.evaluation and not program.file_gradients:
         parts = ()
-    for got, right in zip(found, reference(program, mode.evaluation), strict=True):
+    for got, right in zip(found, reference_of_mode(program, mode), strict=True):
         compare(got, right, program.precision, mode.numbers, parts)
     _check_warnings(program, mode, texts)
 

@@ -275,7 +275,6 @@ MORE = {
     "f(-1,3,4)": """
         F.sequence_mask(x[:,0,0].astype("int64")+4,maxlen=5) ;;
         paddle.all(x>0,axis=1) ;; paddle.any(x>0) ;; ~(x>0) ;; paddle.rot90(x,1,[1,2]) ;;
-        paddle.bincount((x>0).astype("int64").flatten()) ;;
         paddle.tril_indices(3,3,0)+x[0,0,0].astype("int64") ;; paddle.full_like(x,2) ;;
         paddle.linspace(0,1,5)+x[0,0,0] ;;
         paddle.logspace(0,1,5)+x[0,0,0] ;; paddle.eye(4)+x[0,0] ;; paddle.diagflat(x[0,0]) ;;
@@ -328,7 +327,10 @@ MORE = {
 }
 
 # shapes that depend on values
-VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"
+VALUES = """
+    paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0] ;;
+    paddle.bincount((x>0).astype("int64").flatten())
+"""
 
 LAYERS = {
     "f(-1,8)": """
