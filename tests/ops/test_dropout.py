@@ -121,6 +121,34 @@ def test_gumbel_softmax_draws_by_the_probabilities():
     np.testing.assert_allclose(np.bincount(soft.argmax(1)) / N, p, atol=0.02)
 
 
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_hard_gumbel_softmax_is_exactly_one_hot(axis):
+    logits = paddle.to_tensor(np.random.RandomState(1).randn(40, 30).astype("float32"))
+    found = F.gumbel_softmax(logits, temperature=0.7, hard=True, axis=axis).numpy()
+    assert set(np.unique(found)) == {0.0, 1.0}
+    assert (found.sum(axis) == 1).all()
+
+
+def test_frequencies_of_ids_change_gradients_alone():
+    weight = paddle.to_tensor(np.random.RandomState(1).randn(40, 30).astype("float32"))
+    ids = paddle.to_tensor(np.repeat(np.arange(40), 3))
+    found = F.embedding(ids, weight, scale_grad_by_freq=True).numpy()
+    np.testing.assert_array_equal(found, weight.numpy()[ids.numpy()])
+
+
+def test_lengths_in_ctc_loss_change_gradients_alone():
+    random = np.random.RandomState(1)
+    logits = paddle.to_tensor(random.randn(12, 40, 5).astype("float32"))
+    labels = paddle.to_tensor(random.randint(1, 5, (40, 3)))
+    lengths = paddle.to_tensor(random.randint(7, 13, (40,)))
+    count = paddle.full([40], 3, "int64")
+    plain, divided = (
+        F.ctc_loss(logits, labels, lengths, count, reduction="none", norm_by_times=by).numpy()
+        for by in (False, True)
+    )
+    np.testing.assert_array_equal(divided, plain)
+
+
 def test_attention_dropout_keeps_the_mean():
     x = paddle.to_tensor(np.random.RandomState(0).randn(16, 16, 4, 8).astype("float32"))
     plain = F.scaled_dot_product_attention(x, x, x).numpy()

@@ -166,8 +166,9 @@ def _lookup(x: jax.Array, weight: jax.Array, padding_idx: int, by_frequency: boo
 def _frequency_scaled(x: jax.Array, weight: jax.Array) -> jax.Array:
     """weight with a gradient that is divided by how often each row occurs in x."""
     counts = jnp.maximum(jnp.bincount(x.ravel(), length=weight.shape[0]), 1).astype(weight.dtype)[:, None]
-    # The value stays; only the gradient is divided.
-    return weight / counts + jax.lax.stop_gradient(weight - weight / counts)
+    share = weight / counts
+    # The value stays; only the gradient is divided. The difference comes first: it is exactly 0.
+    return jax.lax.stop_gradient(weight) + (share - jax.lax.stop_gradient(share))
 
 
 # ~ where the real Paddle's gradient shows the used rows only

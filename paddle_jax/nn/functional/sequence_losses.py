@@ -149,8 +149,9 @@ def ctc_loss(
     loss = jnp.where(label_lengths + repeats > input_lengths, 0, loss).astype(log_probs.dtype)
     if norm_by_times:
         part = loss / input_lengths
-        # As in Paddle the gradient alone is divided by the frames, the value stays.
-        loss = (part + lax.stop_gradient(loss - part)).astype(log_probs.dtype)
+        # As in Paddle the gradient alone is divided by the frames, the value stays. The difference comes
+        # first: it is exactly 0.
+        loss = (lax.stop_gradient(loss) + (part - lax.stop_gradient(part))).astype(log_probs.dtype)
     if reduction == "mean":
         return jnp.mean(loss / jnp.maximum(label_lengths, 1)).astype(log_probs.dtype)
     return reduced("ctc_loss", loss, reduction)

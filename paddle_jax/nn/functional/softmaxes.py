@@ -174,7 +174,8 @@ def gumbel_softmax(
         return soft
     # Straight through: the value is one-hot, the gradient that of the soft form.
     one = jax.nn.one_hot(jnp.argmax(soft, axis), x.shape[axis], dtype=x.dtype, axis=axis)
-    return one + soft - jax.lax.stop_gradient(soft)
+    # The difference comes first: it is exactly 0.
+    return one + (soft - jax.lax.stop_gradient(soft))
 
 
 @composite(register=False, method="softmax")
