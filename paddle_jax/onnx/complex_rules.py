@@ -68,9 +68,14 @@ def run_complex(rule: Callable[..., Any] | None, g: Graph, op: Any, name: str, o
         return rule(g, op, *operands)
     if rule is None or name not in _BY_PARTS:
         raise NotInOnnx("complex numbers; compute with paddle.real(x) and paddle.imag(x)")
+    # A real number among complex ones has the imaginary part 0. Whole numbers are positions and lengths.
+    operands = [
+        _as_pair(g, op, position, one) if _is_floating(kind) else one
+        for position, (one, kind) in enumerate(zip(operands, op.kinds, strict=True))
+    ]
     op = _of_real_numbers(op)
-    real = rule(g, op, *[_component(g, op, one, True) for one in operands])
-    imag = rule(g, op, *[_component(g, op, one, False) for one in operands])
+    real = rule(g, op, *[_component(one, True) for one in operands])
+    imag = rule(g, op, *[_component(one, False) for one in operands])
     if isinstance(real, list):
         # Results of a list may be names of lists again, or missing.
         return [one and Pair(one, other) for one, other in zip(real, imag, strict=True)]
@@ -121,9 +126,13 @@ def _real_kind(kind: Any) -> Any:
     return _REAL.get(kind[0], kind[0]), kind[1]
 
 
-def _component(g: Graph, op: Any, value: Any, is_real: bool) -> Any:
+def _is_floating(kind: Any) -> bool:
+    return isinstance(kind, tuple) and kind[0].startswith(("float", "bfloat"))
+
+
+def _component(value: Any, is_real: bool) -> Any:
     if isinstance(value, list):
-        return [_component(g, op, one, is_real) for one in value]
+        return [_component(one, is_real) for one in value]
     if isinstance(value, Pair):
         return value.real if is_real else value.imag
     return value
@@ -149,7 +158,7 @@ def _by_parts(name: str) -> Callable[..., Any]:
     return rule
 
 
-def _multiplied(g: Graph, op: Any, x: Pair, y: Pair, multiply: Callable[[str, str], str]) -> Pair:
+def _multiplied(g: Graph, x: Pair, y: Pair, multiply: Callable[[str, str], str]) -> Pair:
     real = g.node("Sub", [multiply(x.real, y.real), multiply(x.imag, y.imag)])
     imag = g.node("Add", [multiply(x.real, y.imag), multiply(x.imag, y.real)])
     return Pair(real, imag)
@@ -157,13 +166,13 @@ def _multiplied(g: Graph, op: Any, x: Pair, y: Pair, multiply: Callable[[str, st
 
 def _product(g: Graph, op: Any, x: Any, y: Any) -> Pair:
     x, y = _as_pair(g, op, 0, x), _as_pair(g, op, 1, y)
-    return _multiplied(g, op, x, y, lambda one, other: g.node("Mul", [one, other]))
+    return _multiplied(g, x, y, lambda one, other: g.node("Mul", [one, other]))
 
 
 def _matrix_product(g: Graph, op: Any, x: Any, y: Any) -> Pair:
     x, y = _as_pair(g, op, 0, x), _as_pair(g, op, 1, y)
     rule = lowering_of("matrices:matmul").onnx
-    return _multiplied(g, op, x, y, lambda one, other: rule(g, op, one, other))
+    return _multiplied(g, x, y, lambda one, other: rule(g, op, one, other))
 
 
 def _quotient(g: Graph, op: Any, x: Any, y: Any) -> Pair:
@@ -236,9 +245,9 @@ def _exponential(g: Graph, op: Any, x: Pair) -> Pair:
     return Pair(*[g.node("Mul", [size, g.node(kind, [x.imag])]) for kind in ("Cos", "Sin")])
 
 
-def _as_complex(g: Graph, op: Any, x: str) -> Pair:
-    parts = [g.node("Gather", [x, g.number(place, "int64")], axis=op.ndim() - 1) for place in (0, 1)]
-    return Pair(*parts)
+def _halves(g: Graph, x: str, axis: int) -> Pair:
+    """Both parts, which are on the last axis."""
+    return Pair(*[g.node("Gather", [x, g.number(place, "int64")], axis=axis) for place in (0, 1)])
 
 
 def _joined(g: Graph, x: Pair) -> str:
@@ -248,12 +257,6 @@ def _joined(g: Graph, x: Pair) -> str:
 
 
 # Fourier transforms -----------------------------------------------------------------------------------------
-
-
-def _transformed(g: Graph, op: Any, x: str, axis: int, is_onesided: bool) -> str:
-    """The sum over an axis, without a factor. x has real and imaginary parts on its last axis, or one of
-    them."""
-    return g.node("DFT", [x], axis=axis, onesided=int(is_onesided))
 
 
 def _scaled(g: Graph, op: Any, x: str, found: Pair, is_forward: bool) -> Pair:
@@ -269,21 +272,12 @@ def _scaled(g: Graph, op: Any, x: str, found: Pair, is_forward: bool) -> Pair:
 
 
 def _all_transformed(g: Graph, op: Any, x: str, axes: list[int], is_onesided: bool) -> Pair:
-    """The sum over axes; over the last one first, which may be of real numbers."""
+    """The sum over axes, without a factor. x has both parts on its last axis, or the real one."""
+    # The last axis first, which may be of real numbers.
     for axis in reversed(axes):
-        x = _transformed(g, op, x, axis, is_onesided)
+        x = g.node("DFT", [x], axis=axis, onesided=int(is_onesided))
         is_onesided = False
-    return _as_complex(g, _Axes(len(op.lengths()) + 1), x)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Axes:
-    """The number of axes of a tensor, in place of an operation."""
-
-    count: int
-
-    def ndim(self) -> int:
-        return self.count
+    return _halves(g, x, op.ndim())
 
 
 def _axes(op: Any) -> list[int]:
@@ -345,7 +339,7 @@ COMPLEX_RULES = {
     "scale": _scale,
     "cast": _cast,
     "complex": _complex,
-    "as_complex": _as_complex,
+    "as_complex": lambda g, op, x: _halves(g, x, op.ndim() - 1),
     "as_real": lambda g, op, x: _joined(g, x),
     "full": lambda g, op: pair_of(g, np.full(op.shape, op.value, op.dtype)),
     "full_with_tensor": _filled,

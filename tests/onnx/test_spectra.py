@@ -28,6 +28,13 @@ def louder(P, x):
     return y.abs()
 
 
+def written(P, x):
+    y = P.fft.fft(x)
+    y[0] = 2.0
+    y[:, 1] = x[:, 1].astype("complex64")
+    return P.as_real(y)
+
+
 def recovered(P, x):
     window = P.to_tensor(np.hanning(9)[:8].astype("float32"))
     return P.signal.istft(P.signal.stft(x, 8, 2, window=window), 8, 2, window=window, length=x.shape[-1])
@@ -51,6 +58,7 @@ FUNCTIONS = [
     (lambda P, x: P.as_real(P.concat([P.fft.fft(x)] * 2)[1:].T.flip(0).unsqueeze(1)), [None, None], None),
     (doubled_spectrum, [None, None], None),
     (louder, [None, None], None),
+    (written, [None, 4], ([2, 4],)),
     (lambda P, x: P.signal.stft(x, 8, 4).abs(), [None, None], ([2, 32], [1, 19])),
     (lambda P, x: P.signal.stft(x, 8, 3, 6, center=False, onesided=False).imag(), [2, 32], ([2, 32],)),
     (recovered, [None, None], ([2, 32], [1, 18])),
