@@ -145,7 +145,9 @@ def _histogram(op: Any, x: Tensor, weight: Tensor | None) -> Tensor:
     found = _added_at(places, op.bins, counted)
     if op.density:
         width = P.cast((high - low) / op.bins, numpy_dtype(found).name)
-        found = found / (P.sum(found) * width)
+        area = P.sum(found) * width
+        # Without numbers inside, all counts are 0.
+        found = P.where(area > 0, found / area, P.zeros_like(found))
     return found
 
 
@@ -179,6 +181,10 @@ def _cross(op: Any, x: Tensor, y: Tensor) -> Tensor:
     axis = op.axis
     if axis not in range(-x.ndim, x.ndim):
         raise NotInOnnx("an axis that is chosen by its length; give the axis")
+    # A reshape fails where the axis has another length than 3.
+    shape = list(x.shape)
+    shape[axis] = 3
+    x, y = P.reshape(x, shape), P.reshape(y, shape)
     # The first component is x1 * y2 - x2 * y1, and so on in turn.
     forward, backward = (P.roll(x, shift, axis) * P.roll(y, -shift, axis) for shift in (-1, 1))
     return forward - backward

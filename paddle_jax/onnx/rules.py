@@ -254,6 +254,12 @@ def _positions(g: Graph, length: str, start: str, end: str, step: str) -> str:
     return g.node("Range", [*bounds, step])
 
 
+def _mean_of_all(g: Graph, op: Any, x: str) -> str:
+    # onnxruntime takes the mean of nothing for 0; the quotient is NaN.
+    total = g.node("ReduceSum", [x], keepdims=0)
+    return g.node("Div", [total, g.cast(g.node("Size", [x]), op.kind())])
+
+
 RULES = {
     **ELEMENT_RULES,
     **MOVING_RULES,
@@ -276,7 +282,7 @@ RULES = {
     "assign_value_": lambda g, op, x: g.constant(np.array(op.values, op.dtype).reshape(op.shape)),
     "arange": _arange,
     "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
-    "mean_all": lambda g, op, x: g.node("ReduceMean", [x], keepdims=0),
+    "mean_all": _mean_of_all,
     "nonzero": lambda g, op, x: g.node("Transpose", [g.node("NonZero", [x])], perm=[1, 0]),
     "split_with_num": _split_evenly,
 }

@@ -165,6 +165,17 @@ def test_draws(tmp_path):
     assert (order != model.run(None, feed)[2]).any()
 
 
+def test_statistics_of_nothing(oracle, tmp_path):
+    def statistics(P, x):
+        return x.mean(), x.mean(1), P.histogram(x, 4, density=True)
+
+    ours.onnx.export(lambda x: statistics(ours, x), str(tmp_path / "m"), [Spec([None, None])])
+    x = np.zeros([3, 0], "float32")
+    wanted = statistics(oracle, oracle.to_tensor(x))
+    for got, want in zip(run(tmp_path / "m.onnx", x), wanted, strict=True):
+        np.testing.assert_array_equal(got, want.numpy())
+
+
 def test_negative_numbers_are_not_counted(tmp_path):
     ours.onnx.export(ours.bincount, str(tmp_path / "m"), [Spec([None], "int64")])
     np.testing.assert_array_equal(run(tmp_path / "m.onnx", np.array([], "int64"))[0], [])

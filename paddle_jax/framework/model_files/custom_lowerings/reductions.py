@@ -44,9 +44,21 @@ def _onnx_reduced(kind: str) -> Lowering:
             if op.kind() != op.out[0]:
                 x = g.cast(x, op.out[0])
             return g.node(kind, [x, g.ints(axes)], keepdims=int(op.keepdim))
-        return g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
+        found = g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
+        if kind == "ReduceMean":
+            return _nan_of_nothing(g, op, x, axes, found)
+        return found
 
     return Lowering(onnx=onnx)
+
+
+def _nan_of_nothing(g: Graph, op: Any, x: str, axes: Sequence[int], mean: str) -> str:
+    """A mean, which onnxruntime takes for 0 where there are no numbers."""
+    if all(op.lengths()[axis] > 0 for axis in axes):
+        return mean
+    count = g.node("ReduceProd", [g.node("Gather", [g.node("Shape", [x]), g.ints(list(axes))])], keepdims=0)
+    is_empty = g.node("Equal", [count, g.number(0, "int64")])
+    return g.node("Where", [is_empty, g.number(math.nan, op.kind()), mean])
 
 
 def _onnx_listed(kind: str) -> Lowering:
