@@ -34,7 +34,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 
-FOLDER = Path("build/code_bases")
+FOLDER = Path(__file__).resolve().parent.parent / "build/code_bases"
 STEPS = 6
 ROUNDING = 1.2e-7  # relative, of float32
 
@@ -345,7 +345,7 @@ class _AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _prepare(case: Case, name: str) -> None:
     """Makes the packages of a code base importable, also those that older Pythons and NumPys ran."""
-    sys.path.insert(0, str((FOLDER / name / case.inside).resolve()))
+    sys.path.insert(0, str(FOLDER / name / case.inside))
     sys.meta_path.append(_AbsentFinder(case.absent))
     typeguard = types.ModuleType("typeguard")
     typeguard.typechecked = lambda function=None, **kwargs: function or (lambda given: given)
@@ -425,7 +425,9 @@ def _child(name: str, engine: str) -> None:
     command = [sys.executable]
     if engine == "ours":
         command += ["-m", "paddle_jax"]
-    subprocess.run([*command, __file__, name, "--engine", engine], check=True, capture_output=True)
+    command += [str(Path(__file__).resolve()), name, "--engine", engine]
+    # Some packages write files where they run.
+    subprocess.run(command, check=True, capture_output=True, cwd=FOLDER)
 
 
 def _difference(name: str, engine: str) -> tuple[float, float]:
