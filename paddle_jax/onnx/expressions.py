@@ -177,19 +177,6 @@ def _randperm(op: Any) -> Tensor:
 # products and diagonals -------------------------------------------------------------------------------------
 
 
-def _cross(op: Any, x: Tensor, y: Tensor) -> Tensor:
-    axis = op.axis
-    if axis not in range(-x.ndim, x.ndim):
-        raise NotInOnnx("an axis that is chosen by its length; give the axis")
-    # A reshape fails where the axis has another length than 3.
-    shape = list(x.shape)
-    shape[axis] = 3
-    x, y = P.reshape(x, shape), P.reshape(y, shape)
-    # The first component is x1 * y2 - x2 * y1, and so on in turn.
-    forward, backward = (P.roll(x, shift, axis) * P.roll(y, -shift, axis) for shift in (-1, 1))
-    return forward - backward
-
-
 def _kron(op: Any, x: Tensor, y: Tensor) -> Tensor:
     ndim = max(x.ndim, y.ndim)
     x = P.reshape(x, [*[1] * (ndim - x.ndim), *x.shape])
@@ -364,7 +351,6 @@ EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "histogram": _histogram,
     "multinomial": _multinomial,
     "randperm": _randperm,
-    "cross": _cross,
     "kron": _kron,
     "trace": _trace,
     "diag_embed": _diag_embed,

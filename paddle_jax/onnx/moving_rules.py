@@ -154,6 +154,21 @@ def _diag(g: Any, op: Any, x: Any) -> Any:
     return g.node("Gather", [g.node("Reshape", [x, g.ints([-1])]), places])
 
 
+def _cross(g: Graph, op: Any, x: str, y: str) -> str:
+    ndim = op.ndim()
+    if op.axis not in range(-ndim, ndim):
+        raise NotInOnnx("an axis that is chosen by its length; give the axis")
+    axis = op.axis % ndim
+    is_right = g.node("Equal", [length(g, x, axis), g.ints([3])])
+    forward, backward = (g.checked(g.ints(order), is_right) for order in ([1, 2, 0], [2, 0, 1]))
+    # The first component is x1 * y2 - x2 * y1, and so on in turn.
+    products = [
+        g.node("Mul", [g.node("Gather", [x, one], axis=axis), g.node("Gather", [y, other], axis=axis)])
+        for one, other in ((forward, backward), (backward, forward))
+    ]
+    return g.node("Sub", products)
+
+
 def _pad(g: Graph, op: Any, x: str, value: str) -> str:
     before, after = op.paddings[::2], op.paddings[1::2]
     number = g.node("Reshape", [g.cast(value, op.kind()), g.ints([])])
@@ -163,6 +178,7 @@ def _pad(g: Graph, op: Any, x: str, value: str) -> str:
 
 RULES = {
     "pad": _pad,
+    "cross": _cross,
     "roll": _roll,
     "scatter": _scatter,
     "scatter_": _scatter,
