@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import paddle_jax
 from tests.deferred import differential
-from tests.jit.corpus.outcome import Outcome, flat, labels, leaves
+from tests.jit.corpus.outcome import Leaf, Outcome, flat, labels, leaves
 from tests.jit.corpus.program import Program
 
 
@@ -239,6 +240,34 @@ def loaded_from_paddle(program: Program, folder: pathlib.Path) -> list[Outcome]:
     _files_of_paddle[program] = str(folder / "m")
     call = paddle_jax.jit.load(str(folder / "m"))
     return outcomes(paddle_jax, program, None, call, gradients=False)
+
+
+# Lengths are the same for the same axis of all inputs there, so other modules need other lengths.
+@mode(numbers=False, parts=(), evaluation=True, refuses=True, modules=frozenset({"models"}))
+def stablehlo(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """From a StableHLO file."""
+    thing = built(program, paddle_jax)
+    paddle_jax.interop.save_stablehlo(thing, str(folder / "m"), specs(paddle_jax, program), platforms=["cpu"])
+    call = paddle_jax.interop.load_stablehlo(str(folder / "m"))
+    return outcomes(paddle_jax, program, None, call, gradients=False)
+
+
+@mode(numbers=False, parts=(), evaluation=True, refuses=True, modules=frozenset({"models"}))
+def onnx(program: Program, folder: pathlib.Path) -> list[Outcome]:
+    """From an ONNX file, by onnxruntime."""
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not available for this Python")
+    thing = built(program, paddle_jax)
+    thing.eval()
+    paddle_jax.onnx.export(thing, str(folder / "m"), input_spec=specs(paddle_jax, program))
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3
+    session = runtime.InferenceSession(str(folder / "m.onnx"), options)
+    names = [one.name for one in session.get_inputs()]
+    found = []
+    for arrays in program.arrays():
+        results = session.run(None, dict(zip(names, arrays, strict=False)))
+        found.append(Outcome([Leaf("Tensor", one.dtype.name, one) for one in results]))
+    return found
 
 
 def reference_of_mode(program: Program, mode: Mode) -> list[Outcome]:
