@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-from tests.jit.corpus import PROGRAMS
 from tests.jit.corpus.expression_tables import BOTH
 from tests.jit.corpus.expressions import arrays, body, specs, split
-from tests.jit.corpus.modes import built
 from tests.jit.corpus.networks import NETWORKS, example
 
 pytestmark = pytest.mark.own_process
@@ -45,30 +43,6 @@ def test_networks(tmp_path, name):
             run(tmp_path / "m.onnx", x), want if isinstance(want, list | tuple) else [want], strict=True
         ):
             np.testing.assert_allclose(got, w.numpy(), rtol=1e-3, atol=1e-3)
-
-
-CONTROL_FLOW = [
-    "conditions",
-    "early_return_in_forward_and_a_method",
-    "while_on_a_value",
-    "rows",
-    "range_over_a_length_with_break",
-    "writes_into_a_tensor",
-]
-
-
-@pytest.mark.parametrize("name", CONTROL_FLOW)
-def test_control_flow(tmp_path, name):
-    program = PROGRAMS[f"models.{name}"]
-    network = built(program, ours)
-    ours.onnx.export(network, str(tmp_path / "m"), input_spec=[Spec([None, 3], "float32", "x")])
-    opened = session(tmp_path / "m.onnx")
-    for (x,) in program.arrays():
-        want = network(ours.to_tensor(x))
-        for got, w in zip(
-            opened.run(None, {"x": x}), want if isinstance(want, tuple) else [want], strict=True
-        ):
-            np.testing.assert_allclose(got, w.numpy(), rtol=1e-4, atol=1e-4)
 
 
 class Doubled(ours.nn.Layer):

@@ -25,6 +25,7 @@ class Program:
         inputs: a list of arguments for each call.
         refused: what the error says if no one program can do it.
         refused_in_files: what the error of `jit.save` says, where it is another one.
+        refused_by: what the error of a format says that has no form of it, by the mode.
         op_by_op: what the warning says if it runs op by op, because its lengths depend on values.
         gradients: whether floating inputs ask for gradients, which are compared with those of parameters.
         second: whether second ones are, too.
@@ -43,6 +44,7 @@ class Program:
     inputs: list[list]
     refused: str | None = None
     refused_in_files: str | None = None
+    refused_by: dict[str, str] = dataclasses.field(default_factory=dict)
     op_by_op: str | None = None
     gradients: bool = True
     second: bool = False

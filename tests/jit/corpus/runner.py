@@ -20,6 +20,11 @@ def check(program: Program, mode: Mode, folder: pathlib.Path) -> None:
     if program.refused is not None and mode.refuses:
         _check_refusal(program, mode, folder)
         return
+    if mode.name in program.refused_by:
+        with pytest.raises((ValueError, NotImplementedError), match=program.refused_by[mode.name]):
+            mode.run(program, folder)
+        assert list(folder.iterdir()) == []
+        return
     found, texts = _run(program, mode, folder)
     parts = mode.parts
     if mode.evaluation and not program.file_gradients:
