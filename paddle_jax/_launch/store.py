@@ -19,6 +19,7 @@ import http.server
 import ipaddress
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -545,6 +546,11 @@ class StoreServer(http.server.ThreadingHTTPServer):
         self._open = True
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
         threading.Thread(target=self._drop_regularly, daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing about a launcher that did not wait for its answer: it asks again."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
     def _drop_regularly(self) -> None:
         # Silent machines are looked for as long as the store is open.

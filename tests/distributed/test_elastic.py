@@ -466,6 +466,17 @@ def test_who_leaves(clock):
     assert "was ended" in forming.join(described(1))["error"]
 
 
+@pytest.mark.parametrize(("error", "is_said"), [(BrokenPipeError, False), (KeyError, True)])
+def test_a_launcher_that_does_not_wait_for_its_answer(capsys, error, is_said):
+    server = stores.open_store(Place("127.0.0.1", 0, 1, 1, 1.0, 1.0))
+    try:
+        raise error
+    except error:
+        server.handle_error(None, ("127.0.0.1", 1))
+    server.abandon()
+    assert ("Exception occurred" in capsys.readouterr().err) == is_said
+
+
 def test_a_long_request_is_refused():
     server = stores.open_store(Place("127.0.0.1", 0, 1, 1, 1.0, 1.0))
     connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=5)
