@@ -198,7 +198,7 @@ class LayerHelper:
             >>> helper = paddle.base.layer_helper.LayerHelper("my_layer")
             >>> out = helper.create_variable_for_type_inference("float32")
             >>> x = paddle.to_tensor([-1.0, 2.0])
-            >>> helper.append_op(type="relu", inputs={"X": x}, outputs={"Out": out})
+            >>> _ = helper.append_op(type="relu", inputs={"X": x}, outputs={"Out": out})
             >>> out.tolist()
             [0.0, 2.0]
         """
