@@ -11,6 +11,7 @@ from jax import lax
 
 from paddle_jax._core.base.size import are_known
 from paddle_jax._core.kernels.op_record import known_as
+from paddle_jax._core.lazy.lengths import is_length
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.tensor.inner import as_view, named
@@ -299,19 +300,57 @@ def polar(abs: jax.Array, angle: jax.Array, name: str | None = None) -> jax.Arra
     return lax.complex(*jnp.broadcast_arrays(abs * jnp.cos(angle), abs * jnp.sin(angle)))
 
 
+_UNKNOWN = -1  # as shapes of static programs have it
+
+
+def common_shape(shapes: Sequence[Sequence[Any]]) -> list[Any]:
+    """The shape to which shapes broadcast. Lengths that are not known stay expressions.
+
+    NumPy takes no such lengths, and JAX keeps shapes in a cache, where a length equals its number. -1 is a
+    length of which nothing is known.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    """
+    rank = max(map(len, shapes), default=0)
+    result = []
+    for axis in range(-rank, 0):
+        longest = 1
+        for shape in shapes:
+            length = shape[axis] if len(shape) >= -axis else 1
+            if longest == 1 or longest == _UNKNOWN and length != 1:
+                longest = length
+            elif length not in (1, longest, _UNKNOWN):
+                raise ValueError(f"lengths {longest} and {length} of axis {axis} do not broadcast")
+        result.append(longest)
+    return result
+
+
 def _broadcast(name: str, shapes: Sequence[Any]) -> list[Any]:
+    plain = [[n if is_length(n) else max(int(n), _UNKNOWN) for n in shape] for shape in shapes]
     try:
-        return list(np.broadcast_shapes(*[tuple(int(n) for n in s) for s in shapes]))
+        return common_shape(plain)
     except ValueError as error:
         raise ValueError(f"{name}: got {[list(s) for s in shapes]}; the shapes do not broadcast") from error
 
 
-@composite(cases=["[2, 1], [3]", "[2, 1], [4, 3]", "[2], [3]", "[], [2]", "[2, 3], [1, 3]"])
+@composite(
+    cases=[
+        "[2, 1], [3]",
+        "[2, 1], [4, 3]",
+        "[2], [3]",
+        "[], [2]",
+        "[2, 3], [1, 3]",
+        "[-1, 3], [2, 1]",
+        "[-1, 1], [5]",
+        "[0], [-1]",
+    ]
+)
 def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
     """The shape that two shapes broadcast to, as a list.
 
     Args:
-        x_shape, y_shape: lists of ints.
+        x_shape, y_shape: lists of ints; -1 for a length that is not known.
     Returns:
         list of ints.
     Raises:

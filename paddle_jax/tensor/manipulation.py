@@ -19,6 +19,7 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.views import ViewRule
+from paddle_jax.tensor.attribute import common_shape
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
 
@@ -616,7 +617,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
             got = type(input).__name__
         raise ValueError(f"broadcast_tensors: input: got {got}; it must be a list of Tensors of one dtype")
     try:
-        shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in input])
+        shape = common_shape([t.shape for t in input])
     except ValueError:
         raise ValueError(
             f"broadcast_tensors: input: shapes {[list(t.shape) for t in input]} do not broadcast"

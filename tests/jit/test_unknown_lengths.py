@@ -554,3 +554,22 @@ def test_numbers_of_texts_of_lengths_are_refused(tmp_path, function):
     """The text shows the length of one recording, by which code may decide."""
     with pytest.raises(ValueError, match="text"):
         saved(function, str(tmp_path / "m"))
+
+
+def test_a_call_before_saving_changes_nothing(tmp_path):
+    """The number of a length must not be found where the shapes of an earlier call are kept."""
+    fours = paddle_jax.full([4], 4.0)
+
+    def common(P, x):
+        return P.broadcast_tensors([x, P.ones([4])])[0] * P.ones(P.broadcast_shape(x.shape, [4]))
+
+    for length in (5, 13, 97, 264):
+        x = paddle_jax.ones([length, 4])
+        assert common(paddle_jax, x).shape == [length, 4]
+        assert paddle_jax.broadcast_tensors([x, fours])[1].shape == [length, 4]
+    paddle_jax.jit.save(
+        lambda x: common(paddle_jax, x), str(tmp_path / "m"), [paddle_jax.static.InputSpec([None, 4])]
+    )
+    loaded = paddle_jax.jit.load(str(tmp_path / "m"))
+    for length in (0, 1, 5, 7):
+        assert loaded(paddle_jax.ones([length, 4])).shape == [length, 4]
