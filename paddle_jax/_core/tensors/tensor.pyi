@@ -878,7 +878,7 @@ class Tensor:
         """The shape that two shapes broadcast to, as a list.
 
         Args:
-            x_shape, y_shape: lists of ints.
+            x_shape, y_shape: lists of ints; -1 for a length that is not known.
         Returns:
             list of ints.
         Raises:
