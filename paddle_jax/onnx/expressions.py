@@ -30,11 +30,15 @@ def _axis(op: Any, x: Tensor) -> int:
 # chosen elements --------------------------------------------------------------------------------------------
 
 
-def _keys(x: Tensor) -> Tensor:
-    """Numbers in the order of those of x, with NaN at the end: runtimes sort NaN anywhere."""
+def _order(x: Tensor, axis: int) -> Tensor:
+    """Places of the numbers of x from the smallest one on, NaN at the end: runtimes sort NaN anywhere."""
     if not _is_float(x):
-        return x
-    return P.where(P.isnan(x), P.full_like(x, np.inf), x)
+        return P.argsort(x, axis, stable=True)
+    is_nan = P.isnan(x)
+    order = P.argsort(P.where(is_nan, P.full_like(x, np.inf), x), axis, stable=True)
+    # NaN also comes behind infinity.
+    behind = P.argsort(P.take_along_axis(P.cast(is_nan, "int64"), order, axis), axis, stable=True)
+    return P.take_along_axis(order, behind, axis)
 
 
 def _picked(x: Tensor, index: Tensor, axis: int, keepdim: bool) -> tuple[Tensor, Tensor]:
@@ -48,8 +52,8 @@ def _kthvalue(op: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     if not x.ndim:
         return x, P.zeros([], "int64")
     axis = _axis(op, x)
-    _, order = P.topk(_keys(x), op.k, axis, largest=False)
-    index = order[(*[slice(None)] * axis, slice(op.k - 1, op.k))]
+    # The runtime refuses a place behind the end, where a slice would be empty.
+    index = P.index_select(_order(x, axis), P.full([1], op.k - 1, "int64"), axis)
     return _picked(x, index, axis, op.keepdim)
 
 
@@ -58,7 +62,7 @@ def _mode(op: Any, x: Tensor) -> tuple[Tensor, Tensor]:
         return x, P.zeros([], "int64")
     axis = _axis(op, x)
     rows = P.moveaxis(x, axis, -1)
-    order = P.argsort(_keys(rows), -1, stable=True)
+    order = _order(rows, rows.ndim - 1)
     ranked = P.take_along_axis(rows, order, -1)
     same = P.equal(P.unsqueeze(ranked, -1), P.unsqueeze(ranked, -2))
     counts = P.sum(P.cast(same, "int64"), -1)
@@ -119,7 +123,10 @@ def _bincount(op: Any, x: Tensor, weights: Tensor | None, minlength: Tensor) -> 
     size = P.max(P.concat([P.full_like(least, -1), least, x])) + 1
     # A place behind the end, which the runtime refuses, as Paddle refuses numbers below zero.
     places = P.where(x < 0, P.zeros_like(x) + size, x)
-    return _added_at(places, size, P.ones_like(x) if weights is None else weights)
+    if weights is None:
+        return _added_at(places, size, P.ones_like(x))
+    # Paddle adds whole numbers in double precision.
+    return _added_at(places, size, P.cast(weights, op.out[0]))
 
 
 def _histogram(op: Any, x: Tensor, weight: Tensor | None) -> Tensor:
@@ -245,6 +252,8 @@ def _renorm(op: Any, x: Tensor) -> Tensor:
 
 
 def _copysign(op: Any, x: Tensor, y: Tensor) -> Tensor:
+    if not _is_float(x):
+        return P.where(y < 0, -P.abs(x), P.abs(x))
     # The quotient tells the sign of zero, too.
     is_below = P.where(P.equal(y, P.zeros_like(y)), 1 / y, y) < 0
     # A product: runtimes choose by sums, in which the sign of a zero is lost.
@@ -276,9 +285,11 @@ def _temporal_shift(op: Any, x: Tensor) -> Tensor:
     if op.data_format[-1] == "C":
         raise NotInOnnx("channels on the last axis")
     frames, channels, height, width = x.shape
-    count = int(channels * op.shift_ratio)
+    # In the precision of the attribute, or 20 * 0.45 would be less than 9.
+    ratio = np.float32(op.shift_ratio)
+    first, second = (int(np.float32(channels * times) * ratio) for times in (1, 2))
     rows = P.reshape(x, [frames // op.seg_num, op.seg_num, channels, height, width])
-    forward, backward, rest = rows[:, :, :count], rows[:, :, count : 2 * count], rows[:, :, 2 * count :]
+    forward, backward, rest = rows[:, :, :first], rows[:, :, first:second], rows[:, :, second:]
     forward = P.concat([P.zeros_like(forward[:, :1]), forward[:, :-1]], 1)
     backward = P.concat([backward[:, 1:], P.zeros_like(backward[:, :1])], 1)
     return P.reshape(P.concat([forward, backward, rest], 2), list(x.shape))

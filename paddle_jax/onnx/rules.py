@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -255,9 +256,12 @@ def _positions(g: Graph, length: str, start: str, end: str, step: str) -> str:
 
 
 def _mean_of_all(g: Graph, op: Any, x: str) -> str:
-    # onnxruntime takes the mean of nothing for 0; the quotient is NaN.
-    total = g.node("ReduceSum", [x], keepdims=0)
-    return g.node("Div", [total, g.cast(g.node("Size", [x]), op.kind())])
+    mean = g.node("ReduceMean", [x], keepdims=0)
+    if all(n > 0 for n in op.lengths()):
+        return mean
+    # onnxruntime takes the mean of nothing for 0.
+    is_empty = g.node("Equal", [g.node("Size", [x]), g.number(0, "int64")])
+    return g.node("Where", [is_empty, g.number(math.nan, op.kind()), mean])
 
 
 RULES = {

@@ -18,6 +18,11 @@ def some_nan(P, x):
     return P.where(x > 0, P.full_like(x, math.nan), P.floor(x))
 
 
+def some_infinite(P, x):
+    """Infinity and NaN in turn, and 1."""
+    return P.concat([x[0] * 0 + one for one in (math.inf, math.nan, math.inf, 1.0)]).unsqueeze(1)
+
+
 # functions of a matrix of numbers of any dtype
 OF_ALL = [
     lambda P, F, x: P.kthvalue(x, 2, 1),
@@ -36,6 +41,8 @@ OF_ALL = [
 ]
 OF_FLOATS = [
     lambda P, F, x: P.kthvalue(some_nan(P, x), 3, 1)[0],
+    lambda P, F, x: [P.kthvalue(some_infinite(P, x[:, :1]), k, 0)[0] for k in (1, 2, 3, 4)],
+    lambda P, F, x: P.mode(some_infinite(P, x[:, :1])[:3], 0),
     lambda P, F, x: P.index_sample(x, (x > 0).astype("int32")),
     lambda P, F, x: P.bincount(x.abs().astype("int64").flatten(), minlength=2),
     lambda P, F, x: P.bincount(x[0].abs().astype("int32"), x[0]),
@@ -49,6 +56,8 @@ OF_FLOATS = [
     lambda P, F, x: 1 / P.copysign(x * 0, x),
     lambda P, F, x: F.maxout(x[:, :4, None, None], 2, 1),
     lambda P, F, x: F.temporal_shift(P.reshape(P.concat([x] * 8, 1), [-1, 4, 1, 1]), 2, 0.25),
+    lambda P, F, x: F.temporal_shift(P.reshape(P.concat([x] * 10, 1), [-1, 5, 1, 1]), 2, 0.3),
+    lambda P, F, x: F.temporal_shift(P.reshape(P.concat([x] * 40, 1), [-1, 20, 1, 1]), 2, 0.45),
     lambda P, F, x: F.log_loss(F.sigmoid(x[:, :1]), (x[:, :1] > 0).astype("float32")),
     lambda P, F, x: F.label_smooth(x),
     lambda P, F, x: F.smooth_l1_loss(x, x * 2, delta=0.7),
@@ -61,13 +70,17 @@ OF_FLOATS = [
     lambda P, F, x: F.gumbel_softmax(x, hard=True).sum(-1),
 ]
 OF_WHOLE_NUMBERS = [
+    lambda P, F, x: P.copysign(x, x[:1]),
+    lambda P, F, x: P.bincount(x[0].abs(), x[0]),
     lambda P, F, x: P.shard_index(x[:, :1].abs(), 20, 2, 0),
     lambda P, F, x: P.divide(x, P.full_like(x, 2), rounding_mode="trunc"),
 ]
 
 
 def flat(results):
-    return [t for one in results for t in (one if isinstance(one, list | tuple) else [one])]
+    if not isinstance(results, list | tuple):
+        return [results]
+    return [t for one in results for t in flat(one)]
 
 
 def check(oracle, tmp_path, functions, dtype, shape, sizes):
