@@ -178,6 +178,10 @@ reduce_sum(A, 'dim', [0], 'keep_dim', False, 'reduce_all', True); reduce_sum(I, 
 reduce_mean(A, 'dim', [0], 'reduce_all', True); reduce_max(A, 'dim', [1], 'in_dtype', -1, 'out_dtype', -1)
 arg_max(A, 'axis', 0, 'keepdims', True); arg_max(A, 'axis', 0, 'flatten', True)
 arg_min(A, 'axis', 1, 'dtype', 2)
+reduce_sum(A); reduce_mean(A, 'keep_dim', True); reduce_max(A); reduce_min(A)
+reduce_any(A > 0); reduce_all(A > 0)
+reduce_prod(A); reduce_prod(A, 'dim', [1]); reduce_prod(A, 'dim', [1], 'reduce_all', True)
+increment(A[0, :1], 'step', 2.0); A; softmax(A); mish(A); fill_any_like(A); frobenius_norm(A)
 dropout(A, 'dropout_prob', 0.0)[0]
 dropout(A, 'dropout_prob', 0.4, 'is_test', True, 'dropout_implementation', 'upscale_in_train')[0]
 transpose(A, 'axis', [1, 0]); sum([A, B]); hard_sigmoid(A, 'slope', 0.3); one_hot_v2(I, 'depth', 6)
@@ -198,6 +202,7 @@ spectral_norm {'Weight': A, 'U': M[0, :2], 'V': M[1]} {'Out': 1} {'dim': 0, 'pow
 concat {'X': [A, B]} {'Out': 1} {'axis': 1}
 split {'X': A} {'Out': 3} {'num': 3, 'axis': 1}
 sum {'X': [A, B]} {'Out': 1} {}
+reduce_sum {'X': A} {'Out': 1} {}
 softmax_with_cross_entropy {'Logits': A, 'Label': L} {'Loss': 1, 'Softmax': 1} {'axis': -1}
 reshape2 {'X': A} {'Out': 1} {'shape': [3, 2]}
 """

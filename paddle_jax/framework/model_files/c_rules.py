@@ -214,6 +214,8 @@ define(
         "flash_attn": _attention,
         "fused_linear_param_grad_add": _weight_gradient,
         "spectral_norm": lambda a, weight, u, v: normalised_weight(weight, u, v, a.dim, a.power_iters, a.eps),
+        # The public function writes into x.
+        "increment": lambda a, x: P.scale(x, 1.0, a.value),
         "reshape_grad": lambda a, x, slope: P.reshape(slope, list(x.shape)),
     }
 )

@@ -17,7 +17,6 @@ from paddle_jax._paths import Paths
 from paddle_jax.framework.model_files.c_calls import find, is_tensor_argument, signatures
 from paddle_jax.framework.model_files.plain_values import as_list
 
-_COMPARISONS = ("equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal")
 _ELEMENTWISE = {
     f"elementwise_{old}": new
     for old, new in (
@@ -99,6 +98,15 @@ _ATTRIBUTES = {
     "unpool": {"paddings": "padding"},
     "unsqueeze2": {"axes": "axis"},
     **dict.fromkeys(_REDUCTIONS, {"dim": "axis", "keep_dim": "keepdim", "out_dtype": "dtype"}),
+}
+
+# What an attribute is that is left out, by today's name, where today's operation has another default or none.
+_DEFAULTS = {
+    "fill_any_like": {"value": 0.0},
+    "frobenius_norm": {"axis": [0], "keep_dim": False, "reduce_all": False},
+    "mish": {"lambda": 20.0},
+    "softmax": {"axis": -1},
+    **dict.fromkeys(_REDUCTIONS, {"axis": [0], "keepdim": False, "reduce_all": False}),
 }
 
 # attributes that today's operation lacks, and the values of them that change nothing
@@ -187,7 +195,7 @@ def _todays(name: str, pairs: dict[str, Any]) -> dict[str, Any]:
             result.
     """
     renamed = _ATTRIBUTES.get(name, {})
-    attributes = {}
+    attributes: dict[str, Any] = dict(_DEFAULTS.get(name, {}))
     for one, value in pairs.items():
         fixed = _FIXED.get(name, {}).get(one, value)
         if value != fixed:
