@@ -180,6 +180,10 @@ def nodes(engine):
         loss.labels, loss.scale_loss_factor = engine.to_tensor([1.0, 1.0]), 2
         note(loss.forward(leaf(2.0, 3.0)), *loss.backward(scaler=scaler))
         assert loss.labels is None and loss.scale_loss_factor is None
+    nested = parallel.ScheduleNode(lambda nest: nest[0][0] * nest[1])
+    note(nested.forward(([leaf(2.0)], leaf(3.0))))
+    with pytest.raises(AttributeError):
+        nested.backward(engine.ones([1]))
     with pytest.raises(AssertionError):
         parallel.ScheduleChunk([len])
     return found

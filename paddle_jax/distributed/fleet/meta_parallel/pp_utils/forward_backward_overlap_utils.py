@@ -68,21 +68,33 @@ class ScheduleNode:
             tuple, the gradient of each input, None for one without.
         Raises:
             AssertionError: `forward` did not run, or there is another number of gradients.
+            AttributeError: an input is a nest of its own, so that its gradients would be lost.
         """
         if self.outputs is None:
             raise CheckError(
                 f"ScheduleNode {self.name!r}: backward: there are no outputs; call forward before it"
             )
+        inputs = self._flat_inputs()
         if output_grad is None:
             self._backward_from_loss(scaler)
         else:
             self._backward_from(output_grad)
-        inputs = dict_to_tuple_helper(self.inputs)
-        if not isinstance(inputs, tuple | list):
-            inputs = (inputs,)
         gradients = tuple(getattr(one, "grad", None) for one in inputs)
         self._reset_states()
         return gradients
+
+    def _flat_inputs(self) -> tuple[Any, ...] | list[Any]:
+        """The inputs, each of which has one gradient."""
+        inputs = dict_to_tuple_helper(self.inputs)
+        if not isinstance(inputs, tuple | list):
+            return (inputs,)
+        for one in inputs:
+            if isinstance(one, tuple | list | dict):
+                raise AttributeError(
+                    f"ScheduleNode {self.name!r}: backward: inputs: got a {type(one).__name__} inside; each "
+                    "must be a Tensor; pass the Tensors one by one"
+                )
+        return inputs
 
     def _backward_from_loss(self, scaler: Any) -> None:
         outputs = list(tensors_in(self.outputs))
