@@ -17,8 +17,8 @@ from tests.deferred.programs import generate
 ROOT = Path(__file__).resolve().parents[2]
 
 
-# XLA's flags of the tests that change no result. One run of the fuzzer compiles as users have it; the others
-# compile in half the time.
+# XLA's flags of the tests that make compiling quick. They change a result only where XLA is wrong
+# (`quick_options`). One run of the fuzzer compiles as users have it; the others compile in half the time.
 QUICK = ("--xla_cpu_use_fusion_emitters", "--xla_cpu_parallel_codegen_split_count")
 
 
