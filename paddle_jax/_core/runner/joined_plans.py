@@ -114,7 +114,8 @@ class RecurringPlan:
 
     Attributes:
         order: list of (index of an operation that runs, what is not read after it), in order.
-        parts: list of JoinedOps, and of the indices of operations with loops.
+        parts: list of (JoinedOps or the index of an operation with a loop, positions that nothing needs after
+            it).
         wanted: the positions of the results that are needed.
     Raises:
         ValueError: an operation has no plan.
@@ -134,15 +135,18 @@ class RecurringPlan:
                 is_loop.append(has_loop)
             groups[-1].append(i)
         needed = set(wanted)  # by the operations behind a group, and by others
-        parts: list[JoinedOps | int] = []
+        parts: list[tuple[JoinedOps | int, list[int]]] = []
         for group, has_loop in zip(reversed(groups), reversed(is_loop), strict=True):
             made = [position for i in group for position in result_positions(ops, i)]
-            if has_loop:
-                parts.append(group[0])
-            else:
-                parts.append(JoinedOps(ops, group, [position for position in made if position in needed]))
-            needed.update(position for i in group for position in ops[i][1:])
-        self.parts: list[JoinedOps | int] = parts[::-1]
+            read = [position for i in group for position in ops[i][1:]]
+            part = group[0]
+            held = made + read
+            if not has_loop:
+                part = JoinedOps(ops, group, [position for position in made if position in needed])
+                held = part.operands
+            parts.append((part, [position for position in set(held) - needed if position >= 0]))
+            needed.update(read)
+        self.parts: list[tuple[JoinedOps | int, list[int]]] = parts[::-1]
 
     def run(self, ops: Sequence[tuple[Any, ...]], leaves: Sequence[LazyArray]) -> dict[int, Any] | None:
         """The results by their positions; None if the operations are to run one by one.
@@ -152,24 +156,49 @@ class RecurringPlan:
             leaves: the leaves of the segment.
         """
         loops: dict[int, Part] = {}
-        if any(isinstance(part, int) for part in self.parts):
+        if any(isinstance(part, int) for part, _ in self.parts):
             loops = interpreted_parts(ops, self.order)
         env: dict[int, Any] = {}
-        for part in self.parts:
-            if not isinstance(part, int):
-                if not part.takes_turn():
-                    return None
-                env.update(part.run(leaves, env))
-                continue
-            signature, *positions = ops[part]
-            operands = [read_numpy(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
-            results = interpret(signature, operands, True, loops.get(part))
-            if results is None:
+        for part, unneeded in self.parts:
+            if isinstance(part, int):
+                found = _loop_results(ops, part, leaves, env, loops.get(part))
+            elif part.takes_turn():
+                found = part.run(leaves, env)
+            else:
+                found = None
+            if found is None:
                 return None
-            if signature.container is None:
-                results = [results]
-            env.update(zip(result_positions(ops, part), results, strict=True))
+            env.update(found)
+            del found  # it would keep the results as long as the next part runs
+            for position in unneeded:
+                del env[position]
         return {position: env[position] for position in self.wanted}
+
+
+def _loop_results(
+    ops: Sequence[tuple[Any, ...]],
+    index: int,
+    leaves: Sequence[LazyArray],
+    env: Mapping[int, Any],
+    loop: Part | None,
+) -> dict[int, Any] | None:
+    """The results of one operation by their positions; None if it is to be compiled.
+
+    Args:
+        ops: the recorded operations.
+        index: of the operation.
+        leaves: the leaves of the segment.
+        env: results of operations before it, by their positions.
+        loop: what runs it as a part of a loop and its gradient, or None.
+    """
+    signature, *positions = ops[index]
+    operands = [read_numpy(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
+    results = interpret(signature, operands, True, loop)
+    if results is None:
+        return None
+    if signature.container is None:
+        results = [results]
+    return dict(zip(result_positions(ops, index), results, strict=True))
 
 
 def results_or_none(run: Callable[..., dict[int, Any] | None], *arguments: Any) -> dict[int, Any] | None:
@@ -178,7 +207,8 @@ def results_or_none(run: Callable[..., dict[int, Any] | None], *arguments: Any) 
         with np.errstate(all="ignore"):
             return run(*arguments)
     except Exception as error:
-        if is_unrelated_error(error):
+        # The usual way also holds less memory at a time.
+        if is_unrelated_error(error) and not isinstance(error, MemoryError):
             raise
         return None
 
