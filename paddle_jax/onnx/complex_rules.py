@@ -92,7 +92,9 @@ def real_parts(kinds: Any) -> list[tuple[str, tuple[int, ...]]]:
     """The dtypes and shapes of the real tensors that stand for tensors."""
     found = []
     for kind in kinds:
-        found += [_real_kind(kind)] * (2 if is_complex(kind) else 1)
+        found.append(_real_kind(kind))
+        if is_complex(kind):
+            found.append(_real_kind(kind))
     return found
 
 
@@ -100,7 +102,10 @@ def names_of(values: Any) -> list[str]:
     """The names of the real tensors that stand for tensors."""
     found = []
     for value in values:
-        found += [value.real, value.imag] if isinstance(value, Pair) else [value]
+        if isinstance(value, Pair):
+            found += [value.real, value.imag]
+        else:
+            found.append(value)
     return found
 
 

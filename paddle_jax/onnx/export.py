@@ -218,8 +218,10 @@ def _written_out(g: Graph, op: _Op, name: str, operands: Sequence[Any]) -> Any:
             for one, spec in zip(operands, specs, strict=True)
         ]
         results = function(op, *values)
+        if not isinstance(results, tuple):
+            return results
         # Further results of Paddle's operation serve its gradient.
-        return [one for one in results if one is not None] if isinstance(results, tuple) else results
+        return [one for one in results if one is not None]
 
     try:
         document, arrays, _ = encode(expression, [spec for spec in specs if spec is not None], None)
@@ -248,11 +250,15 @@ def _constant(g: Graph, value: Any) -> Any:
     """The numbers of an operand that is known, in lists as it is."""
     if isinstance(value, list):
         return [g.known[one] for one in value]
-    return None if value is None else g.known[value]
+    if value is None:
+        return None
+    return g.known[value]
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def _spec(kind: Any, name: str) -> Any:

@@ -80,7 +80,10 @@ def _searchsorted(op: Any, sequence: Tensor, values: Tensor) -> Tensor:
     if sequence.ndim > 1:
         sequence = P.unsqueeze(sequence, -2)
     # How many are before the value.
-    before = sequence <= wanted if op.right else sequence < wanted
+    if op.right:
+        before = sequence <= wanted
+    else:
+        before = sequence < wanted
     found = P.sum(P.cast(before, "int64"), -1)
     if _is_float(values):
         # NaN comes behind all numbers.
@@ -233,7 +236,9 @@ def _multi_dot(op: Any, operands: Sequence[Tensor]) -> Tensor:
 def _bilinear(op: Any, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     products = P.matmul(P.unsqueeze(x, 0), weight) * P.unsqueeze(y, 0)
     found = P.transpose(P.sum(products, 2), [1, 0])
-    return found if bias is None else found + bias
+    if bias is not None:
+        found = found + bias
+    return found
 
 
 def _dist(op: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -336,7 +341,9 @@ def _kldiv_loss(op: Any, x: Tensor, label: Tensor) -> Tensor:
         return P.sum(loss) / x.shape[0]
     if op.reduction == "none":
         return loss
-    return P.mean(loss) if op.reduction == "mean" else P.sum(loss)
+    if op.reduction == "mean":
+        return P.mean(loss)
+    return P.sum(loss)
 
 
 def _logits_loss(op: Any, x: Tensor, label: Tensor, pos_weight: Tensor | None) -> Tensor:

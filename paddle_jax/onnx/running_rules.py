@@ -170,7 +170,9 @@ def _extreme(comparison: str) -> Callable[..., list[str]]:
         states = [(value, kind), (place, op.dtype), (g.number(0, op.dtype), op.dtype)]
         found = _scan(g, longer, axis, states, step, kind, [kind, op.dtype])
         values, places = _cut(g, found, x, op.ndim())
-        return [g.cast(values, op.kind()) if is_half else values, places]
+        if is_half:
+            values = g.cast(values, op.kind())
+        return [values, places]
 
     return rule
 
