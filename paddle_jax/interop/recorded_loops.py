@@ -246,7 +246,7 @@ def _reads(recording: Recording, block: tuple[Any, ...], symbols: Sequence[Symbo
     for step in steps:
         if any(_reads(recording, inner, symbols) for inner in step.blocks):
             return True
-        if any(_is_of(recording, one.node, symbols) for one in ls.lengths_in(tuple(step.attrs.values()))):
+        if _has_length_in(recording, tuple(step.attrs.values()), symbols):
             return True
         used += step.inputs
     return any(one in symbols or _has_length_of(recording, one, symbols) for one in used)
@@ -254,10 +254,14 @@ def _reads(recording: Recording, block: tuple[Any, ...], symbols: Sequence[Symbo
 
 def _has_length_of(recording: Recording, symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
     """Whether a constant is made of the length of one of some Symbols."""
-    constant = recording.tensors.get(symbol)
-    if not ls.is_length(constant) and not isinstance(constant, list | tuple):
-        return False
-    return any(_is_of(recording, one.node, symbols) for one in ls.lengths_in((constant,)))
+    return _has_length_in(recording, recording.tensors.get(symbol), symbols)
+
+
+def _has_length_in(recording: Recording, value: Any, symbols: Sequence[Symbol]) -> bool:
+    """Whether a number in nested lists is made of the length of one of some Symbols."""
+    numbers: list[Any] = []  # also floats, and conditions such as `len(rows) > 3`
+    ls.mapped(value, numbers.append)
+    return any(_is_of(recording, one.node, symbols) for one in numbers)
 
 
 def _is_of(recording: Recording, node: Any, symbols: Sequence[Symbol]) -> bool:

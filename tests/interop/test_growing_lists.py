@@ -111,7 +111,27 @@ def read_on_the_way(x):
     return paddle.stack(rows)
 
 
-@pytest.mark.parametrize("function", [chosen, doubled, read_on_the_way])
+def compared_on_the_way(x):
+    rows = []
+    total = x[0] * 0
+    for row in x:
+        total = total + row
+        rows.append(total)
+        if len(rows) > 3:
+            total = total * 2
+    return paddle.stack(rows)
+
+
+def halved_on_the_way(x):
+    rows = [x[0]]
+    for row in x:
+        rows.append(row * (len(rows) / 2))
+    return paddle.stack(rows)
+
+
+@pytest.mark.parametrize(
+    "function", [chosen, doubled, read_on_the_way, compared_on_the_way, halved_on_the_way]
+)
 def test_lists_whose_length_lengths_do_not_say_are_refused(tmp_path, function):
     spec = paddle.static.InputSpec([None, 2])
     with pytest.raises(ValueError, match=r"test_growing_lists\.py:\d+"):
