@@ -35,6 +35,8 @@ _JAXLIB = tuple(int(part) for part in importlib.metadata.version("jaxlib").split
 if (0, 10) <= _JAXLIB <= (0, 12):
     flags = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     # One part of a program is compiled in four fifths of the time of several.
+    # Without its newer loops XLA computes a few programs wrong (`quick_options`). Those run
+    # in tests/jit/test_flags_of_users.py.
     flags_of_010 = " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
     os.environ.setdefault("XLA_FLAGS", flags + flags_of_010 * (_JAXLIB == (0, 10)))
 

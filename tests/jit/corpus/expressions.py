@@ -144,7 +144,7 @@ _ONE_WAY = _TWICE | {
     "loaded": "has no form of Paddle's for some",
     "loaded_by_paddle": "has no form of Paddle's for some",
 }
-# `xla_cpu_use_fusion_emitters=false`, see `quick_options`; tests/core/test_compiler.py compiles without it.
+# `xla_cpu_use_fusion_emitters=false`, see `quick_options`; test_flags_of_users.py compiles without it.
 _NOT_COMPILED = _TWICE | {"full_graph": "XLA computes wrong values with the flags of the tests"}
 _LINEAR_ALGEBRA = ("f(3,3)", "f(4,4)")
 _NO_CALL = {"eager": "see GCD", "full_graph": "see GCD"}
