@@ -242,8 +242,17 @@ def _written_out(g: Graph, op: _Op, name: str, operands: Sequence[Any]) -> Any:
     # A list is one result.
     if isinstance(op.out, list):
         return found
+    found = _in_dtypes_of(g, op, found, [dtype for *_, dtype in program.fetches])
     found += [None] * (op.count - len(found))
     return found[0] if op.count == 1 else found
+
+
+def _in_dtypes_of(g: Graph, op: _Op, found: Sequence[str], dtypes: Sequence[str]) -> list[Any]:
+    """The results in the dtypes of the operation: a sum of int32 is int64, and a trace is not."""
+    return [
+        g.cast(name, kind[0]) if isinstance(kind, tuple) and kind[0] != dtype else name
+        for name, dtype, kind in zip(found, dtypes, op.types, strict=False)
+    ]
 
 
 def _constant(g: Graph, value: Any) -> Any:
@@ -357,11 +366,12 @@ def _info(onnx: types.ModuleType, name: str, dtype: str, shape: Sequence[int | s
 
 class _Op:
     """What a rule sees of an operation: attributes by name, and `kinds`, the (dtype, shape) of each operand;
-    `out` that of the first result."""
+    `types` those of each result, and `out` that of the first."""
 
     def __init__(self, op: Callable[..., Any], kinds: Any) -> None:
         self.__dict__.update(op.attrs)
         self.kinds, self.out = [kinds.get(n) for n in op.inputs], next(iter(op.types), None)
+        self.types = op.types
         self.count = len(op.outputs)
         self.numbers: list[Any] = []
 

@@ -126,10 +126,7 @@ def _bincount(op: Any, x: Tensor, weights: Tensor | None, minlength: Tensor) -> 
     size = P.max(P.concat([P.full_like(least, -1), least, x])) + 1
     # A place behind the end, which the runtime refuses, as Paddle refuses numbers below zero.
     places = P.where(x < 0, P.zeros_like(x) + size, x)
-    if weights is None:
-        return _added_at(places, size, P.ones_like(x))
-    # Paddle adds whole numbers in double precision.
-    return _added_at(places, size, P.cast(weights, op.out[0]))
+    return _added_at(places, size, P.ones_like(x) if weights is None else weights)
 
 
 def _histogram(op: Any, x: Tensor, weight: Tensor | None) -> Tensor:

@@ -101,9 +101,9 @@ def test_open_lengths(oracle, tmp_path, case):
     check(oracle, tmp_path, [(OF_ALL + OF_FLOATS)[case]], "float32", [None, None], ([3, 4], [1, 5]))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int32"])
 def test_dtypes(oracle, tmp_path, dtype):
-    functions = OF_ALL + (OF_WHOLE_NUMBERS if dtype == "int64" else [])
+    functions = OF_ALL + ([] if dtype == "float64" else OF_WHOLE_NUMBERS)
     check(oracle, tmp_path, functions, dtype, [3, 4], ([3, 4],))
 
 
