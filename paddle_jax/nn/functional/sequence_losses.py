@@ -148,7 +148,8 @@ def ctc_loss(
     # No alignment is possible: Paddle's loss is 0 there.
     loss = jnp.where(label_lengths + repeats > input_lengths, 0, loss).astype(log_probs.dtype)
     if norm_by_times:
-        part = loss / input_lengths
+        # Without frames the loss is 0.
+        part = loss / jnp.maximum(input_lengths, 1)
         # As in Paddle the gradient alone is divided by the frames, the value stays. The difference comes
         # first: it is exactly 0.
         loss = (lax.stop_gradient(loss) + (part - lax.stop_gradient(part))).astype(log_probs.dtype)
