@@ -203,6 +203,7 @@ concat {'X': [A, B]} {'Out': 1} {'axis': 1}
 split {'X': A} {'Out': 3} {'num': 3, 'axis': 1}
 sum {'X': [A, B]} {'Out': 1} {}
 reduce_sum {'X': A} {'Out': 1} {}
+slice {'Input': A} {'Out': 1} {'axes': [1], 'starts': [0], 'ends': [2]}
 softmax_with_cross_entropy {'Logits': A, 'Label': L} {'Loss': 1, 'Softmax': 1} {'axis': -1}
 reshape2 {'X': A} {'Out': 1} {'shape': [3, 2]}
 """

@@ -105,6 +105,7 @@ _DEFAULTS = {
     "fill_any_like": {"value": 0.0},
     "frobenius_norm": {"axis": [0], "keep_dim": False, "reduce_all": False},
     "mish": {"lambda": 20.0},
+    "slice": {"infer_flags": [], "decrease_axis": []},
     "softmax": {"axis": -1},
     **dict.fromkeys(_REDUCTIONS, {"axis": [0], "keepdim": False, "reduce_all": False}),
 }
