@@ -13,7 +13,6 @@ from paddle_jax._program.program import default_main_program, default_startup_pr
 from paddle_jax.base.framework import _create_tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework.mode import in_dynamic_mode
-from paddle_jax.framework.model_files.legacy_calls import append as append_legacy
 from paddle_jax.nn import functional
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.registrations import Registered
@@ -206,7 +205,10 @@ class LayerHelper:
             raise TypeError(
                 f"append_op: {type}: static programs have no operations by slots; call the public function"
             )
-        append_legacy(type, inputs, outputs, attrs)
+        # lazy: the tables of older operations take a millisecond, and few programs need them
+        from paddle_jax.framework.model_files.legacy_calls import append
+
+        append(type, inputs, outputs, attrs)
 
     def to_variable(self, value: Any, name: str | None = None) -> Any:
         """A Tensor of an array."""

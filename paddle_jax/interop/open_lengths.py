@@ -107,6 +107,7 @@ def _unbounded_scope() -> Any:
 
 
 def bounds_text(least: int, largest: int) -> str:
+    """The bounds of a length, for a message."""
     if largest == LARGEST_LENGTH:
         return f"{least} or more"
     return f"{least} to {largest}"

@@ -95,8 +95,9 @@ def install(rows: Rows) -> None:
     _swap(run_segment, "compute", lambda inner: _cold(inner, rows))
     _swap(run_segment, "interpret", lambda inner: _interpreted(inner, rows))
     _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
-    # Short segments run as a whole elsewhere; a recording has their operations one by one.
+    # Short segments and recurring ones run as a whole; a recording has their operations one by one.
     _swap(segment.Segment, "run_short_segment", lambda inner: _left_to_run_ops)
+    _swap(run_segment, "recurring_results", lambda inner: _none)
     _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))
     _swap(programs.CompiledSegment, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.CompiledFunction, "__call__", lambda inner: _static(inner, add))
@@ -314,6 +315,10 @@ def _flushed(inner: Callable[..., Any], add: Callable[..., Any]) -> Callable[...
 
 def _left_to_run_ops(self: Segment, value: LazyArray) -> bool:
     return False
+
+
+def _none(*_: Any) -> None:
+    """No results, so that operations run one by one."""
 
 
 def _flush_event(why: str, count: int, start: int, end: int, thread: int, where: str) -> Event:
