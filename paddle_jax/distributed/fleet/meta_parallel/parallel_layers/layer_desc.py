@@ -63,7 +63,25 @@ class LayerDesc:
         return f"{self.layer_func.__name__}({', '.join([*map(repr, self.inputs), *named])})"
 
 
-class SharedLayerDesc(LayerDesc):
+class _KeyedLayerDesc(LayerDesc):
+    """What the descriptions of shared Layers and of shared Parameters have in common."""
+
+    def __init__(
+        self,
+        key: str,
+        layer_func: Any,
+        forward_func: Callable[..., Any] | None = None,
+        shared_weight_attr: str | Sequence[str] = "weight",
+        *inputs: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(layer_func, *inputs, **kwargs)
+        self.layer_name = key
+        self.forward_func = forward_func
+        self.shared_weight_attr = _names(type(self).__name__, shared_weight_attr)
+
+
+class SharedLayerDesc(_KeyedLayerDesc):
     """A Layer that stands at several places of a list: those with the same key are one Layer.
 
     In a pipeline of several stages each stage that has one of these places has a copy. The copies begin with
@@ -83,22 +101,8 @@ class SharedLayerDesc(LayerDesc):
         True
     """
 
-    def __init__(
-        self,
-        key: str,
-        layer_func: Any,
-        forward_func: Callable[..., Any] | None = None,
-        shared_weight_attr: str | Sequence[str] = "weight",
-        *inputs: Any,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(layer_func, *inputs, **kwargs)
-        self.layer_name = key
-        self.forward_func = forward_func
-        self.shared_weight_attr = _names("SharedLayerDesc", shared_weight_attr)
 
-
-class LocalSharedLayerDesc(LayerDesc):
+class LocalSharedLayerDesc(_KeyedLayerDesc):
     """A Layer that has Parameters of another one of its stage, for PipelineLayers with `use_dualpipev`.
 
     The first place with a key makes its Layer. Later places make Layers of their own, which get the shared
@@ -116,20 +120,6 @@ class LocalSharedLayerDesc(LayerDesc):
         ...     "table", paddle.nn.Linear, in_features=2, out_features=2).shared_weight_attr
         ['weight']
     """
-
-    def __init__(
-        self,
-        key: str,
-        layer_func: Any,
-        forward_func: Callable[..., Any] | None = None,
-        shared_weight_attr: str | Sequence[str] = "weight",
-        *inputs: Any,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(layer_func, *inputs, **kwargs)
-        self.layer_name = key
-        self.forward_func = forward_func
-        self.shared_weight_attr = _names("LocalSharedLayerDesc", shared_weight_attr)
 
 
 def _names(call: str, given: str | Sequence[str]) -> list[str]:
