@@ -44,7 +44,7 @@ class OpenLengths:
 
     Args:
         bounds: (axis, Bounds) of each axis along which inputs are open.
-        conditions: lengths of results that JAX is told not to be negative, as texts in which the letter of an
+        conditions: lengths of results that JAX must take as not negative, as texts in which the letter of an
             axis is its length.
     Attributes:
         bounds, conditions: as given.

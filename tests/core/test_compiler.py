@@ -1,4 +1,4 @@
-"""What compiling is told: programs run the same with it, and the user's own settings stay.
+"""Options of the compiler: programs run the same with them, and the user's own settings stay.
 
 Unit tests of `_core.base.compiler`.
 """
