@@ -498,7 +498,7 @@ def test_refused(monkeypatch):
             ("Change", messages.message(messages.PUSH, 9, now, 0), "worker: got 9"),
             (
                 "Change",
-                messages.message(messages.PUSH, 0, now, 0, ids=np.zeros(2), values=np.ones((2, 2))),
+                messages.message(messages.PUSH, 0, now, 0, ids=np.array([4, 7, 4]), values=np.ones((3, 2))),
                 "once in a push",
             ),
             (

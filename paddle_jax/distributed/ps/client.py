@@ -26,7 +26,7 @@ _ANSWER = 30.0  # seconds that one request may take
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries
 _NOTICE = 10.0  # seconds between two lines that say which server does not answer
 # bytes of rows in a message; larger requests go in pieces
-_PIECE_BYTES = 4 << 20
+_PIECE_BYTES = 8 << 20
 # seconds between two signs of life
 _BEAT = 1.0
 # in place of a server's number, where a change concerns whole tables

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 _RECORD = struct.Struct("<II")  # length, checksum
-_LIMIT = 64 << 20  # bytes of a journal after which a snapshot is due, if the last one was not larger
+_LIMIT = 256 << 20  # bytes of a journal after which a snapshot is due, if the last one was not larger
 _INTERVAL = 60.0  # seconds after which one is due
 _QUIET = 60.0  # seconds between two warnings
 

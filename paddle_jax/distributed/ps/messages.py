@@ -75,11 +75,11 @@ def message(
     """A request as bytes; arguments as the attributes of `Message`."""
     ids = np.zeros(0, np.int64) if ids is None else np.ascontiguousarray(ids, np.int64)
     width = 0
-    body = [ids.tobytes()]
+    body = [ids.data]
     if values is not None:
         values = np.ascontiguousarray(values, np.float32)
         width = values.shape[1]
-        body.append(values.tobytes())
+        body.append(values.data)
     fields = [MAGIC, VERSION, kind, table, worker, incarnation, sequence, round, len(ids), width, flags, rate]
     # The head counts with a checksum of 0 in it.
     checksum = zlib.crc32(_HEAD.pack(*fields, 0))
