@@ -151,3 +151,30 @@ def test_an_interrupted_read_can_be_repeated(once_meanwhile):
         total.item()
     assert total.item() == 5.0
     assert (x * 2).sum().item() == 6.0
+
+
+def test_a_truth_value_of_numbers_runs_the_segment_by_its_plan(monkeypatch):
+    # The write to `found` is pending in each round, and the truth value does not depend on it.
+    x = paddle.to_tensor([1.0, -2.0, 3.0])
+    found = paddle.zeros([4])
+    signs = []
+    runs = []
+    run = short_segments.ShortPlan.run
+    monkeypatch.setattr(short_segments.ShortPlan, "run", lambda *args: runs.append(len(signs)) or run(*args))
+    for i in range(4):
+        value = (x * (i - 1.5)).sum()
+        found[i] = value
+        signs.append(bool(value > 0))
+    assert signs == [False, False, True, True]
+    assert found.tolist() == [-3.0, -1.0, 1.0, 3.0]
+    assert runs == [1, 2, 3]  # a segment has a plan from its second run on
+
+
+def test_warnings_of_numpy_are_as_before():
+    x = paddle.to_tensor([1.0, 0.0])
+    with np.errstate(divide="raise"):
+        for _ in range(4):
+            assert (1 / x).tolist() == [1.0, float("inf")]
+            assert ((1 / x) * 2).tolist() == [2.0, float("inf")]
+        with pytest.raises(FloatingPointError):
+            np.ones(1) / np.zeros(1)

@@ -12,7 +12,7 @@ import functools as ft
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -346,6 +346,12 @@ class Frame:
     def poll_checks(self) -> None:
         """Called before a value is read while checks of values are pending; raises what they found."""
         poll(True)
+
+    # whether `read` and `host_value` give what a Tensor holds, as they do below
+    reads_held_values: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        cls.reads_held_values = cls.read is Frame.read and cls.host_value is Frame.host_value
 
     def read(self, tensor: Tensor) -> Any:
         """The raw value of a Tensor, to compute with it or to hand it on."""

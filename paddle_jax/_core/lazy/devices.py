@@ -102,6 +102,14 @@ def default_device() -> Any:
     return _Devices.default or _find_default()
 
 
+def is_default_cpu(device: Any) -> bool:
+    """Whether a device is the one that new arrays are put on, and a CPU."""
+    chosen = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
+    if chosen is None and device is _Devices.default is HOST:
+        return True  # nearly always
+    return device is default_device() and device.platform == "cpu"
+
+
 def _find_default() -> Any:
     if _has_only_cpu():
         _Devices.default = HOST

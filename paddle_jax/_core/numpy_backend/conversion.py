@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def _conversion(source: Any, target: Any) -> Any:
         return lambda x: x != 0
     if source.kind in "fV" and target.kind in "iu":
         return _saturating(source, target)
-    return lambda x: x.astype(target)
+    return operator.methodcaller("astype", target)
 
 
 def _saturating(source: Any, target: Any) -> Any:

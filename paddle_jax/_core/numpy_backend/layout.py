@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ def _broadcast(params: Params, ins: Avals, outs: Avals) -> Run:
     middle = tuple(middle)
     # Only axes of length 1 are new, so a reshape does it.
     if middle == shape:
-        return lambda x: x.reshape(shape)
+        return operator.methodcaller("reshape", shape)
     dtype = outs[0].dtype
     # Memory can be described again for NumPy's own dtypes alone.
     if dtype.kind not in "biufc" or 0 in shape:
@@ -51,13 +52,13 @@ def _reshape(params: Params, ins: Avals, outs: Avals) -> Run:
     shape, order = outs[0].shape, params.get("dimensions")
     if order is not None and "new_sizes" in params:  # with a transposition first
         return lambda x: np.transpose(x, order).reshape(shape)
-    return lambda x: x.reshape(shape)
+    return operator.methodcaller("reshape", shape)
 
 
 @rule("transpose")
 def _transpose(params: Params, ins: Avals, outs: Avals) -> Run:
     order = tuple(params["permutation"])
-    return lambda x: x.transpose(order)
+    return operator.methodcaller("transpose", order)
 
 
 @rule("rev")
@@ -65,7 +66,7 @@ def _rev(params: Params, ins: Avals, outs: Avals) -> Run:
     where = tuple(
         slice(None, None, -1) if k in params["dimensions"] else slice(None) for k in range(len(ins[0].shape))
     )
-    return lambda x: x[where]
+    return operator.itemgetter(where)
 
 
 @rule("concatenate")
@@ -124,7 +125,7 @@ def _slice(params: Params, ins: Avals, outs: Avals) -> Run:
     starts = params["start_indices"]
     limits = params["limit_indices"]
     where = tuple(map(slice, starts, limits, params["strides"] or [1] * len(starts)))
-    return lambda x: x[where]
+    return operator.itemgetter(where)
 
 
 def padding_slices(shape: tuple[int, ...], padding: Sequence[Any], steps: Any) -> Any:

@@ -3,6 +3,7 @@ once, as XLA does."""
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -49,24 +50,24 @@ def neutral(name: str, dtype: np.dtype) -> Any:
 def _pairwise(shape: tuple[int, ...], axes: Sequence[int]) -> Any:
     """A sum over axes whose error grows with the logarithm of the number of terms, as XLA's does: NumPy adds
     one after the other, except along an axis whose elements are neighbours in memory."""
-    if len(axes) == len(shape):
-        return lambda x, axes, dtype=None: np.add.reduce(x.reshape(-1), 0, dtype)
     # Few terms lose few digits in any order.
     if math.prod(shape[k] for k in axes) <= _FEW:
         return np.add.reduce
+    if len(axes) == len(shape):
+        return lambda x, axis, dtype=None: np.add.reduce(x.reshape(-1), 0, dtype)
     last_first = sorted(axes, reverse=True)
     neighbours = _last_axes(shape, axes)
     terms = math.prod(shape[len(shape) - neighbours :])
     other_axes = last_first[neighbours:]
 
-    def reduce(x: np.ndarray, axes: Sequence[int], dtype: np.dtype | None = None) -> Any:
+    def reduce(x: np.ndarray, axis: Sequence[int], dtype: np.dtype | None = None) -> Any:
         if _FEW < terms <= _MAX_ROW and x.dtype.char in "fd" and x.flags.c_contiguous:
             x = blas_threads.sum_rows(x.reshape(-1, terms)).reshape(shape[: len(shape) - neighbours])
             remaining = other_axes
         else:
             remaining = last_first
-        for axis in remaining:
-            x = np.add.reduce(_halved(x, axis), axis, dtype)
+        for k in remaining:
+            x = np.add.reduce(_halved(x, k), k, dtype)
         return x
 
     return reduce
@@ -109,7 +110,7 @@ def _accumulating(name: str, ufunc: Any) -> None:
         reduce, inner = _pairwise(ins[0].shape, axes) if inexact else ufunc.reduce, compute_dtype(dtype)
         if inner != dtype:
             return lambda x: np.asarray(reduce(x.astype(inner), axes)).astype(dtype)
-        return lambda x: reduce(x, axes, dtype)
+        return ft.partial(reduce, axis=axes, dtype=dtype)
 
 
 def _bounding(name: str, ufunc: Any) -> None:
@@ -123,7 +124,7 @@ def _bounding(name: str, ufunc: Any) -> None:
         if not size_of(ins[0]):
             empty = np.broadcast_to(neutral(name, dtype), outs[0].shape)
             return lambda x: empty
-        return lambda x: reduce(x, axes)
+        return ft.partial(reduce, axis=axes)
 
 
 def _bitwise(name: str, ufunc: Any) -> None:
@@ -131,7 +132,7 @@ def _bitwise(name: str, ufunc: Any) -> None:
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axes = tuple(params["axes"])
         if axes:
-            return lambda x: ufunc.reduce(x, axes)
+            return ft.partial(ufunc.reduce, axis=axes)
         return lambda x: x
 
 

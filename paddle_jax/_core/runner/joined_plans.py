@@ -13,11 +13,14 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
+from paddle_jax._core.lazy.lazy_array import UNREAD
 from paddle_jax._core.lazy.positions import needed_ops, result_positions
 from paddle_jax._core.lazy.signature_cache import register_cache
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.numpy_backend import Plan
+from paddle_jax._core.numpy_backend.warning_mode import NO_WARNINGS, warning_mode
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
-from paddle_jax._core.runner.operands import read_numpy
+from paddle_jax._core.runner.operands import unread_array
 from paddle_jax._core.runner.tiering import TierState, interpret, tier_state
 
 if TYPE_CHECKING:
@@ -87,7 +90,7 @@ class JoinedOps:
                 leaf = leaves[-1 - position]
                 array = leaf.array
                 if type(array) is not np.ndarray:
-                    array = read_numpy(leaf)
+                    array = _numpy_of(leaf)
             else:
                 array = env[position]
             operands.append(array)
@@ -105,6 +108,18 @@ class JoinedOps:
         for state in self.wasteful:
             state.wasted += state.waste
         return True
+
+
+def _numpy_of(leaf: LazyArray) -> np.ndarray:
+    """The NumPy array of a leaf."""
+    array = leaf.array
+    if type(array) is not tuple:
+        return to_numpy(array)
+    if leaf.device is UNREAD:
+        return unread_array(leaf.aval)
+    if not leaf.aval.shape:
+        return np.array(array[0], leaf.aval.dtype)
+    return materialize(leaf)
 
 
 class RecurringPlan:
@@ -192,7 +207,7 @@ def _loop_results(
         loop: what runs it as a part of a loop and its gradient, or None.
     """
     signature, *positions = ops[index]
-    operands = [read_numpy(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
+    operands = [_numpy_of(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
     results = interpret(signature, operands, True, loop)
     if results is None:
         return None
@@ -203,14 +218,16 @@ def _loop_results(
 
 def results_or_none(run: Callable[..., dict[int, Any] | None], *arguments: Any) -> dict[int, Any] | None:
     """What a function gives; None if an operation fails, which the usual way then names."""
+    before = warning_mode.set(NO_WARNINGS)
     try:
-        with np.errstate(all="ignore"):
-            return run(*arguments)
+        return run(*arguments)
     except Exception as error:
         # The usual way also holds less memory at a time.
         if is_unrelated_error(error) and not isinstance(error, MemoryError):
             raise
         return None
+    finally:
+        warning_mode.reset(before)
 
 
 class _Cache:

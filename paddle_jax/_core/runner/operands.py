@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_jax._core.lazy.lazy_array import UNREAD, is_unread
+from paddle_jax._core.lazy.lazy_array import is_unread
 from paddle_jax._core.lazy.positions import OP_MASK, select_result
-from paddle_jax._core.lazy.transfer import materialize, to_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ def operands_at(
             array = leaf.array
             # Most leaves are results of the interpreter, which only the device wants in another form.
             if read_leaf is to_array or type(array) is not np.ndarray:
-                array = _unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
+                array = unread_array(leaf.aval) if is_unread(leaf) else read_leaf(leaf)
         elif position <= OP_MASK:
             array = env[position]
         else:
@@ -50,17 +50,7 @@ def operands_at(
     return found
 
 
-def read_numpy(leaf: LazyArray) -> np.ndarray:
-    """The NumPy array of a leaf."""
-    array = leaf.array
-    if type(array) is tuple:
-        if leaf.device is UNREAD:
-            return _unread_array(leaf.aval)
-        return materialize(leaf)
-    return to_numpy(array)
-
-
 @ft.lru_cache(maxsize=256)
-def _unread_array(aval: Aval) -> np.ndarray:
+def unread_array(aval: Aval) -> np.ndarray:
     """An array without memory for an operand whose values nothing reads."""
     return np.ndarray(aval.shape, aval.dtype, _ZERO, 0, (0,) * aval.ndim)

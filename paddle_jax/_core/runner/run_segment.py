@@ -20,7 +20,7 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.device_put import put_if_large
-from paddle_jax._core.lazy.devices import default_device, device_of
+from paddle_jax._core.lazy.devices import default_device, device_of, is_default_cpu
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
@@ -37,20 +37,20 @@ from paddle_jax._core.lazy.segment import (
 )
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
+from paddle_jax._core.numpy_backend.warning_mode import NO_WARNINGS, warning_mode
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.joined_plans import recurring_results, results_or_none
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.operands import operands_at
-from paddle_jax._core.runner.short_segments import plan_of
-from paddle_jax._core.runner.tiering import interpret, may_interpret, tier_state
+from paddle_jax._core.runner.short_segments import MAX_ALONE, is_of_integers, new_short_plan, short_plans
+from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, interpret, may_interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
 _Plan = Iterable[tuple[int, Iterable[int]]]
 
 _ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
 _NO_CONTEXT = contextlib.nullcontext()
-_MAX_ALONE = 8  # operations that are computed before the rest of their segment
 _MAX_SECONDS_ALONE = 1e-3  # that they may take
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 
@@ -91,11 +91,17 @@ def run_single_op(segment: Segment) -> bool:
     ops = segment.ops
     leaves = segment.leaves
     device = _device_of(segment)
-    if not _may_run_part(segment) or not may_interpret(device) or not repair_tracing():
+    if not _may_run_part(segment) or not settings.interpreter or not is_default_cpu(device):
+        return False
+    if not repair_tracing():
         return False
     signature, *positions = ops[0]
-    with np.errstate(all="ignore"):
-        results = interpret(signature, operands_at(positions, leaves, {}, materialize))
+    operands = operands_at(positions, leaves, {}, materialize)
+    before = warning_mode.set(NO_WARNINGS)
+    try:
+        results = interpret(signature, operands)
+    finally:
+        warning_mode.reset(before)
     if results is None:
         return False
     positions = result_positions(ops, 0)
@@ -108,19 +114,25 @@ def run_single_op(segment: Segment) -> bool:
 def run_short_segment(segment: Segment, value: LazyArray) -> bool:
     """Interprets a segment of a few small operations at once; False if another way has to run it.
 
-    As in `run_single_op`, no garbage collection is held back. A small result of integers that needs only some
-    of the operations is left to `run_integers_alone`.
+    As in `run_single_op`, no garbage collection is held back. A small result that needs only some operations
+    of integers is left to `run_integers_alone`.
     """
     # Read first: a finalizer may run and close the segment meanwhile.
     ops = segment.ops
     leaves = segment.leaves
     device = _device_of(segment)
-    if not _may_run_part(segment) or settings.min_repeats or not may_interpret(device):
+    if len(ops) > MOST_CHEAP_OPS or settings.min_repeats or not _may_run_part(segment):
         return False
-    plan = plan_of(ops)
-    if plan is None or not repair_tracing():
+    if not settings.interpreter or not is_default_cpu(device):
         return False
-    if is_small_integer(value.aval) and not plan.needs_all(value.position):
+    key = tuple(ops)
+    try:
+        plan = short_plans[key]
+    except KeyError:
+        plan = new_short_plan(key)
+    if plan is None:
+        return False
+    if value.position & OP_MASK in plan.alone and is_small_integer(value.aval):
         return False
     results = results_or_none(plan.run, leaves, {})
     if results is None:
@@ -193,7 +205,8 @@ def _may_run_part(segment: Segment) -> bool:
         local.ctx.segment is segment
         and not segment.recording
         and segment.running_call is None
-        and not Verbose.wants("segment")
+        # usually nothing is printed at all
+        and not ((Verbose.level > 0 or Verbose.modules) and Verbose.wants("segment"))
     )
 
 
@@ -210,7 +223,7 @@ def _integer_plan(segment: Segment, last: int) -> _Plan | None:
         i = max(needed)
         needed.remove(i)
         signature, *positions = segment.ops[i]
-        if len(order) == _MAX_ALONE or not _is_of_integers(signature):
+        if len(order) == MAX_ALONE or not is_of_integers(signature):
             return None
         seconds += tier_state(signature).cost
         if seconds > _MAX_SECONDS_ALONE:
@@ -221,14 +234,6 @@ def _integer_plan(segment: Segment, last: int) -> _Plan | None:
         return None  # nothing would stay pending
     order.reverse()
     return order
-
-
-def _is_of_integers(signature: OpSignature) -> bool:
-    if signature.container is None:
-        out_avals = [signature.out_avals]
-    else:
-        out_avals = signature.out_avals
-    return all(aval.dtype.kind in "iub" for aval in (*signature.operand_avals, *out_avals))
 
 
 def interpret_now(kernel: Kernel, raws: Sequence[Any]) -> list[LazyArray] | None:

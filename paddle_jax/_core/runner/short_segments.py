@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.runner.joined_plans import JoinedOps
-from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, is_cheap
+from paddle_jax._core.runner.tiering import is_cheap
 
+if TYPE_CHECKING:
+    from paddle_jax._core.lazy.segment import OpSignature
+
+MAX_ALONE = 8  # operations that are computed before the rest of their segment
 _MAX_PLANS = 512
 _MAX_SEEN = 4096
 
@@ -22,73 +25,68 @@ class ShortPlan(JoinedOps):
     """The operations of a short segment as one Plan that gives all results.
 
     Attributes:
-        dependencies: list with a set of the indices of all operations that each operation depends on, itself
-            included.
+        alone: set of the indices of operations of integers that depend on a few operations of integers alone.
+            Their results are read without running the others.
     """
 
-    __slots__ = ("dependencies",)
+    __slots__ = ("alone",)
 
     def __init__(self, ops: tuple[Any, ...]) -> None:
         super().__init__(ops, range(len(ops)))
-        self.dependencies: list[set[int]] = []
+        self.alone: set[int] = set()
+        dependencies: list[set[int]] = []  # of each operation, itself included
         for i, (_, *positions) in enumerate(ops):
             needed = {i}
             for position in positions:
                 if position >= 0:
-                    needed |= self.dependencies[position & OP_MASK]
-            self.dependencies.append(needed)
+                    needed |= dependencies[position & OP_MASK]
+            dependencies.append(needed)
+            is_part = len(needed) < len(ops) and len(needed) <= MAX_ALONE
+            if is_part and all(is_of_integers(ops[k][0]) for k in needed):
+                self.alone.add(i)
 
-    def needs_all(self, position: int) -> bool:
-        """Whether the result at a position depends on all operations."""
-        return len(self.dependencies[position & OP_MASK]) == self.count
+
+def is_of_integers(signature: OpSignature) -> bool:
+    """Whether an operation has operands and results of integers and truth values only."""
+    if signature.container is None:
+        out_avals = [signature.out_avals]
+    else:
+        out_avals = signature.out_avals
+    return all(aval.dtype.kind in "iub" for aval in (*signature.operand_avals, *out_avals))
 
 
-class _Cache:
-    """Segments that have been read.
-
-    Attributes:
-        plans: dict from the operations of a segment to its plan; None: it may pay to compile it.
-        seen: set of hashes of the operations of segments that have come once. They get a plan the next time.
-    """
-
-    plans: dict[tuple[Any, ...], ShortPlan | None] = {}
-    seen: set[int] = set()
+# The plans by the operations of a segment; None: another way has to run them, since compiling them may pay.
+short_plans: dict[tuple[Any, ...], ShortPlan | None] = {}
+# Hashes of the operations of segments that have come once. They get a plan the next time.
+_seen: set[int] = set()
 
 
 def clear() -> None:
     """Forgets all plans."""
-    _Cache.plans.clear()
-    _Cache.seen.clear()
+    short_plans.clear()
+    _seen.clear()
 
 
 register_cache(clear)
 
 
-def plan_of(ops: Sequence[tuple[Any, ...]]) -> ShortPlan | None:
-    """The plan of recorded operations; None if another way has to run them.
+def new_short_plan(key: tuple[Any, ...]) -> ShortPlan | None:
+    """A plan of recorded operations that has none; None if another way has to run them.
 
     That is so at their first run, and where it may pay to compile them.
+
+    Args:
+        key: the operations, at most MOST_CHEAP_OPS.
     """
-    if len(ops) > MOST_CHEAP_OPS:
-        return None
-    key = tuple(ops)
-    try:
-        plan = _Cache.plans[key]
-    except KeyError:
-        plan = _new_plan(key)
-    return plan
-
-
-def _new_plan(key: tuple[Any, ...]) -> ShortPlan | None:
     # Most segments never come again, and a plan keeps the shapes of its operations alive.
     key_hash = hash(key)
-    if key_hash not in _Cache.seen:
-        if len(_Cache.seen) >= _MAX_SEEN:
-            _Cache.seen.clear()
-        _Cache.seen.add(key_hash)
+    if key_hash not in _seen:
+        if len(_seen) >= _MAX_SEEN:
+            _seen.clear()
+        _seen.add(key_hash)
         return None
     plan = ShortPlan(key) if is_cheap(key) else None
-    if len(_Cache.plans) >= _MAX_PLANS:
-        _Cache.plans.clear()
-    _Cache.plans[key] = plan
+    if len(short_plans) >= _MAX_PLANS:
+        short_plans.clear()
+    short_plans[key] = plan
     return plan

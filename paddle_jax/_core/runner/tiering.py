@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.devices import default_device, is_default_cpu
 from paddle_jax._core.lazy.segment import OpSignature
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
@@ -118,7 +118,7 @@ def is_cheap(ops: Sequence[tuple[Any, ...]]) -> bool:
 
 def may_interpret(device: Any) -> bool:
     """Whether NumPy may compute what belongs on a device."""
-    return settings.interpreter and device is default_device() and device.platform == "cpu"
+    return settings.interpreter and is_default_cpu(device)
 
 
 def interpret(

@@ -23,7 +23,7 @@ from paddle_jax._core.base.errors import ArgumentError, NotHereError, TracedValu
 from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, are_known
 from paddle_jax._core.base.state import local
-from paddle_jax._core.kernels.value_checks import after_checks
+from paddle_jax._core.kernels.value_checks import PendingChecks, after_checks
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
@@ -334,9 +334,11 @@ class Tensor:
 
     def _single_element(self, kind: str) -> Any:
         """The value of a Tensor with one element, for a conversion to a Python type."""
-        if self._raw.size != 1:
+        raw = self._raw
+        size = raw.aval.size if type(raw) is LazyArray else raw.size
+        if size != 1:
             raise AssertionError(
-                f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted"
+                f"{kind}: got a tensor of shape {list(raw.shape)}; only one element can be converted"
             )
         return host_value(self, kind).reshape(())[()]
 
@@ -640,6 +642,14 @@ def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
         TracedValueError: the code runs inside a compiled function.
     """
     frame = local.ctx.frame
+    raw = tensor._raw
+    if frame.reads_held_values and type(raw) is LazyArray:
+        # the usual case without further calls: a value outside of traces, computed on the host
+        array = raw.array
+        if array is None:
+            array = raw.segment.materialize(raw)
+        if type(array) is np.ndarray and not PendingChecks.queue:
+            return array
     known_value = frame.host_value(tensor)
     if known_value is not None:
         return known_value
