@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.errors import ArgumentError, IntegerDivisionError
-from paddle_jax._core.base.size import is_symbolic
+from paddle_jax._core.base.size import is_traced_length
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.kernels.value_checks import add_check, add_range_check, traced_value
 from paddle_jax._core.lazy.lazy_array import LazyArray
@@ -55,7 +55,7 @@ def number(op: str, value: Any, name: str) -> Any:
     # A Tensor of one element is frozen as nested tuples.
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
-    if not isinstance(value, int) and not is_symbolic(value):
+    if not isinstance(value, int) and not is_traced_length(value):
         raise ArgumentError(f"{op}: {name}: got {value!r}; it must be an int")
     return value
 
@@ -66,7 +66,7 @@ def ints(op: str, values: Any, name: str) -> tuple[Any, ...]:
     values = freeze(values)
     if isinstance(values, int):
         return (values if is_length(values) else int(values),)
-    if is_symbolic(values):
+    if is_traced_length(values):
         return (values,)
     if not isinstance(values, tuple):
         raise ArgumentError(

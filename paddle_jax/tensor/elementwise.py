@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core.base.size import index_range
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
@@ -343,4 +344,4 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
 @named("multiplex")
 def _pick_rows(inputs: Sequence[jax.Array], index: jax.Array) -> jax.Array:
     # [tensor, row]: one pair for each row of the result.
-    return jnp.stack(inputs)[index[:, 0], jnp.arange(index.shape[0])]
+    return jnp.stack(inputs)[index[:, 0], index_range(index.shape[0])]

@@ -14,7 +14,7 @@ from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
-from paddle_jax._core.base.size import are_known, as_number, is_symbolic
+from paddle_jax._core.base.size import are_known, as_number, index_range, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lazy_array import from_numpy
 from paddle_jax._core.lazy.lengths import is_length
@@ -592,7 +592,7 @@ def mode(
     fresh = jnp.concatenate(
         [jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1
     )
-    place = jnp.arange(length)
+    place = index_range(length)
     # How far into its run each element is; the longest run ends at the largest number.
     runs = place - lax.cummax(jnp.where(fresh, place, 0), axis=ranked.ndim - 1)
     # argmax takes the first, so the smallest of equally frequent elements.

@@ -16,7 +16,6 @@ from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import ShapeEnvironment, SymbolicDim
 from paddle_jax._core.kernels import shape_templates
-from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import signature_cache
 from paddle_jax._core.lazy.aval import aval_of
@@ -143,13 +142,19 @@ def test_filled_equations_have_the_rule_of_a_trace(wrap):
     assert slopes[0].tolist() == [n] * n
 
 
-@pytest.mark.parametrize("name", ["lstm", "attention", "convolution", "loss"])
+@pytest.mark.parametrize("name", ["lstm", "lengths of sequences", "attention", "convolution", "loss"])
 def test_gradients_at_many_lengths(name):
     """Central differences give the right values."""
     paddle.seed(3)
     lstm = paddle.nn.LSTM(3, 3)
+    gru = paddle.nn.GRU(3, 3)
     conv = paddle.nn.Conv2D(1, 2, 3, padding=1)
     functions = {
+        "lengths of sequences": lambda x: (
+            gru(paddle.stack([x, x * 2]), sequence_length=paddle.to_tensor([3, x.shape[0]]))[0]
+            .square()
+            .mean()
+        ),
         "lstm": lambda x: lstm(x.unsqueeze(0))[0].square().mean(),
         "attention": lambda x: (
             F.scaled_dot_product_attention(*[x.reshape([1, -1, 1, 3])] * 3).square().mean()
@@ -188,31 +193,93 @@ def test_filled_equations_are_those_of_a_trace(name, monkeypatch):
     for case in [c for c in op.cases if not c.startswith("~")][:2]:
         harness.evaluate(paddle, find(paddle, public_path(name)), case)
     for kernel, avals in [*_templates([*op.kernels.values()])]:
-        lengths = tuple(n for aval in avals for n in aval.shape)
-        axes_of = {}
-        for axis, n in enumerate(lengths):
-            if n > 1:
-                axes_of.setdefault((n,), []).append(axis)
-        if not axes_of:
-            continue
-        fixed = [(axis, n) for axis, n in enumerate(lengths) if n <= 1]
-        try:
-            template = shape_templates._template(kernel, avals, fixed, axes_of)
-            shape_templates._check(template, [(lengths, _traced(kernel, avals))])
-        except Exception:  # noqa: S112  it is traced for each shape
-            continue
-        for more in (1, 3, 10):
-            others = tuple(
-                aval_of(tuple(n + more * (n > 1) for n in a.shape), a.dtype, a.weak) for a in avals
-            )
-            filled = template.equations_for(tuple(n for aval in others for n in aval.shape))
-            if filled is not None:
-                assert shape_templates._same_equations(filled, _traced(kernel, others)), (kernel, others)
+        # The lengths of the operands alone, and the numbers among the attributes before them.
+        for source in shape_templates._sources(kernel, avals):
+            _check_templates_of(source)
 
 
-def _traced(kernel, avals):
+def _check_templates_of(source):
+    lengths = source.lengths
+    axes_of = {}
+    for axis, n in enumerate(lengths):
+        if n > 1:
+            axes_of.setdefault((n,), []).append(axis)
+    if not axes_of:
+        return
+    fixed = [(axis, n) for axis, n in enumerate(lengths) if n <= 1]
+    try:
+        template = shape_templates._template(source, fixed, axes_of)
+        shape_templates._check(template, [(lengths, _traced(source, lengths))])
+    except Exception:  # it is traced for each shape
+        return
+    for more in (1, 3, 10):
+        others = tuple(n + more * (n > 1) for n in lengths)
+        filled = template.equations_for(others)
+        if filled is not None:
+            assert shape_templates._same_equations(filled, _traced(source, others)), (source.name, others)
+
+
+def _traced(source, lengths):
     with preserved_tracing():
-        return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+        return source.trace(lengths)
+
+
+# Lengths as attributes: name -> (function of a Tensor of shape [n, 4], the same of a NumPy array)
+WITH_NUMBERS = {
+    "reshape": (lambda x, n: x.reshape([2, n * 2]), lambda x, n: x.reshape(2, n * 2)),
+    "expand": (lambda x, n: x[:1].expand([n, 4]), lambda x, n: np.broadcast_to(x[:1], (n, 4))),
+    "tile": (lambda x, n: x[:1].tile([n, 1]), lambda x, n: np.tile(x[:1], (n, 1))),
+    "slice": (lambda x, n: x[2 : n - 1], lambda x, n: x[2 : n - 1]),
+    "pad": (
+        lambda x, n: F.pad(x, [0, 0, 0, 50 - n], pad_from_left_axis=False),
+        lambda x, n: np.pad(x, ((0, 50 - n), (0, 0))),
+    ),
+    "rows": (lambda x, n: x[paddle.arange(n - 2)], lambda x, n: x[: n - 2]),
+    "gather": (lambda x, n: paddle.gather(x, paddle.arange(n - 3)), lambda x, n: x[: n - 3]),
+    "mask": (
+        lambda x, n: x * F.sequence_mask(paddle.to_tensor([n - 4]), n, "float32").T,
+        lambda x, n: x * (np.arange(n) < n - 4)[:, None],
+    ),
+    "segments": (
+        lambda x, n: paddle.geometric.segment_mean(x, paddle.arange(n) // 2),
+        lambda x, n: np.stack([x[k : k + 2].mean(0) for k in range(0, n, 2)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_attributes_that_are_lengths(name):
+    """The sixth choice is not traced, neither for the values nor for the gradient."""
+    ours, reference = WITH_NUMBERS[name]
+    for kernel in signature_cache._kernels():
+        kernel.shape_templates.clear()
+        if kernel.family is not None:
+            kernel.family.shape_templates.clear()
+    log.clear()
+    for n in (13, 15, 18, 20, 24, 29, 33):
+        filled = log.filled_templates
+        x = numbers(n, 4)
+        tensor = paddle.to_tensor(x, stop_gradient=False)
+        result = ours(tensor, n)
+        expected = reference(x, n)
+        np.testing.assert_allclose(result.numpy(), expected, rtol=1e-6)
+        (result * result).sum().backward()
+        # The result is linear in x, so its square grows by twice itself along x.
+        np.testing.assert_allclose(
+            (tensor.grad * tensor).sum().item(), 2 * (expected * expected).sum(), rtol=1e-5
+        )
+    assert log.filled_templates > filled
+    assert not [event for event in log.events if "traced for each shape" in event]
+
+
+def test_numbers_that_do_not_fit_raise():
+    for n in (13, 15, 18, 20, 24):
+        assert paddle.ones([n, 4]).reshape([2, n * 2]).shape == [2, n * 2]
+    with pytest.raises(ValueError, match="reshape"):
+        paddle.ones([26, 4]).reshape([2, 51])
+    for axis in (2, 3, 4, 5, 6):
+        with pytest.raises(ValueError, match="axis"):
+            paddle.sum(paddle.ones([3, 4]), axis=axis)
 
 
 def test_a_template_keeps_no_frame_of_the_program():

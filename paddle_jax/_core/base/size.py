@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
+from jax import lax
 
 from paddle_jax._core.base.symbolic_dims import SymbolicDim
 
@@ -29,6 +30,16 @@ def as_number(length: Any, dtype: np.dtype) -> Any:
 def is_symbolic(length: Any) -> bool:
     """Whether JAX traces for every value of a length."""
     return type(length).__name__ == "_DimExpr"
+
+
+def is_traced_length(value: Any) -> bool:
+    """Whether a value stands for a whole number while a kernel is traced."""
+    return type(value) is SymbolicDim or is_symbolic(value)
+
+
+def index_range(length: Any, dtype: Any = np.int64) -> Any:
+    """The numbers from 0 to length - 1. `jnp.arange` takes no length that stands for others."""
+    return lax.iota(dtype, length)
 
 
 class Size(list[int]):

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 from jax._src.core import Primitive  # jax.extend takes 0.05 s to import
 from jax._src.interpreters.partial_eval import DynamicJaxprTrace
+from jax._src.lax import utils as lax_utils
 from jax.core import ShapedArray
 
 _WEAK_INTEGER = ShapedArray((), np.dtype(np.int64), weak_type=True)
@@ -164,6 +165,11 @@ class SymbolicDim:
         """The length as an array of a dtype, without a weak type."""
         return lax.convert_element_type(self.dimension_as_value(), dtype)
 
+    def is_within(self, first: int, end: int) -> bool:
+        """Whether the length is in range(first, end)."""
+        decide = self.environment.decide
+        return decide(operator.ge, self, first) and decide(operator.lt, self, end)
+
     def __eq__(self, other: object) -> bool:
         if type(other) is SymbolicDim:
             # Each trace has lengths of its own.
@@ -259,3 +265,33 @@ for _name, _function in (
     ("ge", operator.ge),
 ):
     _comparison(_name, _function)
+
+
+def _knowing_lengths(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX's choice of a dtype for indices, which takes 64 bits where a length is no int.
+
+    For a symbolic length it is that of the numbers that take its place, with a guard.
+    """
+
+    def choice(lengths: Any, *, signed: bool) -> Any:
+        if type(lengths) is SymbolicDim:
+            lengths = _of_same_width(lengths)
+        elif type(lengths) in (list, tuple):
+            lengths = tuple([_of_same_width(n) if type(n) is SymbolicDim else n for n in lengths])
+        return choose(lengths, signed=signed)
+
+    return choice
+
+
+def _of_same_width(length: SymbolicDim) -> int:
+    """A number that needs as many bits as a length."""
+    for bits in (32, 31):
+        if not length.is_within(0, 1 << bits):
+            return 1 << bits
+    return 0
+
+
+for _name in ("int_dtype_for_dim", "int_dtype_for_shape"):
+    # Other versions of JAX may lack them. Indexing is traced for each shape there.
+    if hasattr(lax_utils, _name):
+        setattr(lax_utils, _name, _knowing_lengths(getattr(lax_utils, _name)))

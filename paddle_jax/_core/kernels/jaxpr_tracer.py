@@ -19,6 +19,7 @@ from jax._src import config, core, dtypes, source_info_util
 from jax._src.interpreters import partial_eval
 from jax._src.mesh import get_abstract_mesh
 
+from paddle_jax._core.base.symbolic_dims import SymbolicDim
 from paddle_jax._core.kernels.dependence import is_plain
 from paddle_jax._core.kernels.result_types import RESULT_RULES
 
@@ -50,6 +51,18 @@ def _fits_integers(number: Any) -> bool:
     return type(number) is int and -(1 << 31) <= number < 1 << 31
 
 
+def _number_beside(other: Any, dtype: np.dtype) -> Any:
+    """A Python number or a length as a number of a dtype; None where JAX decides the dtype."""
+    if type(other) is SymbolicDim:
+        # Decided in the same way for the numbers that take its place.
+        if dtype in _FLOATS or other.is_within(-(1 << 31), 1 << 31):
+            return other.as_number(dtype)
+        return None
+    if type(other) in _SCALARS and (dtype in _FLOATS or _fits_integers(other)):
+        return dtype.type(other)
+    return None
+
+
 def _operator(
     name: str, function: Callable[..., Any], accepted: frozenset[Any] | set[Any], swapped: bool = False
 ) -> None:
@@ -69,8 +82,8 @@ def _operator(
         if aval.dtype in accepted and not aval.weak_type:
             if type(other) is Operand and other.aval is aval:
                 return function(self, other)
-            if type(other) in _SCALARS and (aval.dtype in _FLOATS or _fits_integers(other)):
-                number = aval.dtype.type(other)
+            number = _number_beside(other, aval.dtype)
+            if number is not None:
                 if swapped:
                     return function(number, self)
                 return function(self, number)

@@ -24,6 +24,7 @@ from paddle_jax._core.base.interrupt_safe import (
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels import dependence, shape_templates
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, is_staging, trace_context, trace_function
+from paddle_jax._core.kernels.kernel_families import KernelFamily
 from paddle_jax._core.kernels.kernel_gradients import backward_function
 from paddle_jax._core.kernels.product_precision import ProductPrecision
 from paddle_jax._core.kernels.shape_templates import ShapeTemplates
@@ -74,6 +75,8 @@ class Kernel:
         has_templates: bool, whether equations for new shapes may come from a template. The code of a user
             runs for each shape.
         shape_templates: dict from dtypes and ranks of operands to ShapeTemplates.
+        family: KernelFamily of the kernels that differ from it in whole numbers alone, or None.
+        numbers: tuple of int, these numbers.
         gradient_masks: dict from the avals of operands to what `gradient_mask` gives.
         constant_mask: int, bit i is set if operand i gets no gradient.
         grads: dict from the arguments of `grad` to the derived Kernel.
@@ -93,6 +96,7 @@ class Kernel:
         "declaration",
         "deferrable",
         "derived_from",
+        "family",
         "fn",
         "gradient_masks",
         "grads",
@@ -100,6 +104,7 @@ class Kernel:
         "last_used",
         "name",
         "nondiff",
+        "numbers",
         "older_signatures",
         "omits_prints",
         "product_precision",
@@ -130,6 +135,8 @@ class Kernel:
         self.traced_equations: dict[tuple[Aval, ...], Equations] = {}
         self.has_templates: bool = False
         self.shape_templates: dict[tuple[Any, ...], ShapeTemplates] = {}
+        self.family: KernelFamily | None = None
+        self.numbers: tuple[int, ...] = ()
         self.gradient_masks: dict[tuple[Any, ...], int] = {}
         self.constant_mask: int = 0
         self.grads: dict[Any, Kernel] = {}
@@ -144,10 +151,21 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
 
-    def declare(self, op: Any, layout: Any, attributes: Any) -> None:
-        """Notes from which declared operation it comes."""
+    def declare(self, op: Any, layout: Any, attributes: Any, bind: Any = None) -> None:
+        """Notes from which declared operation it comes.
+
+        Args:
+            op: the Op.
+            layout: the layout of its operands.
+            attributes: the values of its attributes.
+            bind: what makes its function of the layout and the attributes; None where it has another one.
+        """
         self.declaration = (op, layout, attributes)
         self.has_templates = is_of_package(op)
+        if bind is not None and self.has_templates and self.deferrable:
+            self.family, self.numbers = op.lifting.families.family_of(
+                self.name, bind, layout, attributes, self.product_precision
+            )
 
     @property
     def run(self) -> Any:
@@ -262,6 +280,9 @@ class Kernel:
             )
             kernel.derived_from = derivation
             kernel.has_templates = self.has_templates
+            if self.family is not None:
+                kernel.family = self.family.gradient(derivation)
+                kernel.numbers = self.numbers
         return kernel
 
     def note_unread_operands(self, signature: OpSignature) -> None:

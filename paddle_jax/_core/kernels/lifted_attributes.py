@@ -21,6 +21,7 @@ from jax._src.lax.lax import (
 from paddle_jax._core.base.caller_info import is_unrelated_error, origin
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.kernels.kernel_families import KernelFamilies
 
 if TYPE_CHECKING:
     from paddle_jax._core.ops.op import Op
@@ -216,10 +217,12 @@ class AttributeLifting:
         op: Op.
         calls: dict from the other attributes to the float attributes of the first call, or to the
             LiftedKernel after a second one with other values.
+        families: KernelFamilies of the kernels with these numbers as attributes.
     """
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.families: KernelFamilies = KernelFamilies()
         self.calls: dict[Any, Any] = {}
 
     def lift_if_varying(self, layout: Any, attrs: Sequence[Any]) -> LiftedKernel | None:

@@ -41,11 +41,13 @@ if TYPE_CHECKING:
     from paddle_jax._core.lazy.aval import Aval
 
 _SIMILAR = 2  # traces for lengths that differ on the same axes, before a template is made
+# The same for numbers that are attributes. Layers of one network may differ in them, and be traced once.
+_SIMILAR_NUMBERS = 3
 _MAX_TRACES = 16  # that are kept to find similar ones
 _SPECIAL = 1  # lengths up to this one take other ways through code: empty and broadcast axes
 _MAX_ATTEMPTS = 16  # to make a template, for operands of the same dtypes and ranks
 
-Lengths = tuple[int, ...]  # of all axes of all operands
+Lengths = tuple[int, ...]  # of all axes of all operands, after the numbers of a kernel of a family
 
 
 class _OtherGuardsError(NotGeneralError):
@@ -68,14 +70,17 @@ class ShapeTemplates:
     """What a kernel knows of operands with the same dtypes and ranks.
 
     Attributes:
+        number_count: int, how many of the lengths are numbers among the attributes. If there are any, a
+            template is made only where one of them varies.
         traced: list of (lengths, equations) of the last traces, for which no template held.
         templates: list of ShapeTemplate.
         attempts: int, templates that may still be made, or fail for their guards.
     """
 
-    __slots__ = ("attempts", "templates", "traced")
+    __slots__ = ("attempts", "number_count", "templates", "traced")
 
-    def __init__(self) -> None:
+    def __init__(self, number_count: int = 0) -> None:
+        self.number_count: int = number_count
         self.traced: list[tuple[Lengths, Equations]] = []
         self.templates: list[ShapeTemplate] = []
         self.attempts: int = _MAX_ATTEMPTS
@@ -106,11 +111,21 @@ class ShapeTemplates:
         for traced in self.traced:
             pairs = enumerate(zip(lengths, traced[0], strict=True))
             differing = tuple([axis for axis, (length, known) in pairs if length != known])
-            by_axes.setdefault(differing, []).append(traced)
-        enough = [axes for axes, similar in by_axes.items() if axes and len(similar) >= _SIMILAR]
+            if self._wants_template(differing, lengths, traced[0]):
+                by_axes.setdefault(differing, []).append(traced)
+        least = _SIMILAR_NUMBERS if self.number_count else _SIMILAR
+        enough = [axes for axes, similar in by_axes.items() if len(similar) >= least]
         if not enough:
             return []
-        return by_axes[min(enough, key=len)][-_SIMILAR:]
+        return by_axes[min(enough, key=len)][-least:]
+
+    def _wants_template(self, axes: tuple[int, ...], *choices: Lengths) -> bool:
+        """Whether a template is wanted for choices of lengths that differ on these axes."""
+        if not axes or not self.number_count:
+            return bool(axes)
+        # Small numbers are axes more often than lengths.
+        smallest = min(choice[axis] for choice in choices for axis in axes)
+        return axes[0] < self.number_count and smallest > _SPECIAL
 
 
 class ShapeTemplate:
@@ -183,40 +198,82 @@ class ShapeTemplate:
         return Equations(self._fill(Values(numbers, rules)), self._consts, self._container, self.context)
 
 
+class _Source(NamedTuple):
+    """What templates are made of.
+
+    Attributes:
+        known: ShapeTemplates for operands like these.
+        lengths: those of the operands, after the numbers.
+        name: that of the kernel.
+        function_for: gives the function to trace from the numbers.
+        avals: those of the operands.
+    """
+
+    known: ShapeTemplates
+    lengths: Lengths
+    name: str
+    function_for: Callable[[Sequence[Any]], Callable[..., Any]]
+    avals: tuple[Aval, ...]
+
+    def trace(self, lengths: dict[int, Any] | Lengths) -> Equations:
+        """The equations for other lengths, which may be symbolic."""
+        count = self.known.number_count
+        fn = self.function_for([lengths[i] for i in range(count)])
+        return trace_function(fn, self.name, _structs(self.avals, lengths, count))
+
+
 def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
     """The equations of a kernel for operands of these Avals, from a template or by a trace."""
     if not kernel.has_templates:
         return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
-    key = tuple([(aval.dtype, aval.weak, aval.ndim) for aval in avals])
-    known = kernel.shape_templates.get(key)
-    if known is None:
-        known = kernel.shape_templates[key] = ShapeTemplates()
-    lengths = tuple([length for aval in avals for length in aval.shape])
-    equations = _filled(known, lengths)
-    if equations is not None:
-        return equations
-    similar = known.similar_traces(lengths)
-    attempt = _try_template(kernel, avals, lengths, similar) if similar else None
-    if type(attempt) is ShapeTemplate:
-        known.add_template(attempt, similar)
-        equations = attempt.equations_for(lengths)
+    sources = _sources(kernel, avals)
+    for source in sources:
+        equations = _filled(source.known, source.lengths)
         if equations is not None:
             return equations
+    failures = []
+    for source in sources:
+        similar = source.known.similar_traces(source.lengths)
+        attempt = _try_template(source, similar) if similar else None
+        if type(attempt) is ShapeTemplate:
+            source.known.add_template(attempt, similar)
+            equations = attempt.equations_for(source.lengths)
+            if equations is not None:
+                return equations
+        elif type(attempt) is _Failure:
+            failures.append((source, attempt))
     # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
     equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
-    if type(attempt) is _Failure:
-        log.add(f"{kernel.name} is traced for each shape: {attempt.reason}")
-        known.note_failure(attempt)
-    known.note_trace(lengths, equations)
+    for source, failure in failures:
+        log.add(f"{kernel.name} is traced for each shape: {failure.reason}")
+        source.known.note_failure(failure)
+    for source in sources:
+        source.known.note_trace(source.lengths, equations)
     return equations
 
 
-def _try_template(
-    kernel: Kernel, avals: tuple[Aval, ...], lengths: Lengths, similar: list[tuple[Lengths, Equations]]
-) -> ShapeTemplate | _Failure:
+def _sources(kernel: Kernel, avals: tuple[Aval, ...]) -> list[_Source]:
+    """What templates of a kernel are made of: the kernel alone, then its family."""
+    key = tuple([(aval.dtype, aval.weak, aval.ndim) for aval in avals])
+    lengths = tuple([length for aval in avals for length in aval.shape])
+    own = kernel.shape_templates.get(key)
+    if own is None:
+        own = kernel.shape_templates[key] = ShapeTemplates()
+    sources = [_Source(own, lengths, kernel.name, lambda numbers: kernel.fn, avals)]
+    family = kernel.family
+    if family is not None:
+        shared = family.shape_templates.get(key)
+        if shared is None:
+            shared = family.shape_templates[key] = ShapeTemplates(len(kernel.numbers))
+        numbers_first = (*kernel.numbers, *lengths)
+        sources.append(_Source(shared, numbers_first, kernel.name, family.function_for, avals))
+    return sources
+
+
+def _try_template(source: _Source, similar: list[tuple[Lengths, Equations]]) -> ShapeTemplate | _Failure:
     """A new template, or why there is none."""
     try:
-        return _new_template(kernel, avals, lengths, similar)
+        return _new_template(source, similar)
     except Exception as error:
         # JAX and the kernel may raise anything for a length that is not an int.
         if is_unrelated_error(error) and not isinstance(error, RecursionError):
@@ -240,54 +297,41 @@ def _filled(known: ShapeTemplates, lengths: Lengths) -> Equations | None:
     return None
 
 
-def _new_template(
-    kernel: Kernel, avals: tuple[Aval, ...], lengths: Lengths, similar: list[tuple[Lengths, Equations]]
-) -> ShapeTemplate:
-    """A template for lengths that vary as these and those of similar traces."""
+def _new_template(source: _Source, similar: list[tuple[Lengths, Equations]]) -> ShapeTemplate:
+    """A template for lengths that vary as those of a source and of similar traces."""
     axes_of: dict[tuple[int, ...], list[int]] = {}
     fixed = []
-    for axis, varied in enumerate(zip(lengths, *[traced for traced, _ in similar], strict=True)):
+    for axis, varied in enumerate(zip(source.lengths, *[traced for traced, _ in similar], strict=True)):
         if len(set(varied)) == 1:
-            fixed.append((axis, lengths[axis]))
+            fixed.append((axis, varied[0]))
         else:
             axes_of.setdefault(varied, []).append(axis)
     if min(map(min, axes_of)) <= _SPECIAL:
         raise _OtherGuardsError("one of the lengths is 0 or 1")
-    template = _template(kernel, avals, fixed, axes_of)
+    template = _template(source, fixed, axes_of)
     _check(template, similar)
     return template
 
 
 def _template(
-    kernel: Kernel,
-    avals: tuple[Aval, ...],
-    fixed: list[tuple[int, int]],
-    axes_of: dict[tuple[int, ...], list[int]],
+    source: _Source, fixed: list[tuple[int, int]], axes_of: dict[tuple[int, ...], list[int]]
 ) -> ShapeTemplate:
-    """The template of a kernel, traced with the lengths that come first in the keys of `axes_of`."""
+    """The template, traced with the lengths that come first in the keys of `axes_of`."""
     environment = ShapeEnvironment([varied[0] for varied in axes_of])
     symbols: dict[int, Any] = dict(fixed)
     for symbol, axes in zip(environment.lengths(), axes_of.values(), strict=True):
         symbols.update(dict.fromkeys(axes, symbol))
-    with preserved_tracing():
-        equations = trace_function(kernel.fn, kernel.name, _structs(avals, symbols))
-        trace = _trace_of(kernel, avals)
-        return ShapeTemplate(equations, trace, environment, fixed, list(axes_of.values()))
-
-
-def _trace_of(kernel: Kernel, avals: tuple[Aval, ...]) -> Callable[[Lengths], Equations]:
-    """A function that traces a kernel for given lengths of operands of these dtypes."""
-    fn = kernel.fn
-    name = kernel.name
 
     def trace(lengths: Lengths) -> Equations:
         with preserved_tracing():
-            return trace_function(fn, name, _structs(avals, lengths))
+            return source.trace(lengths)
 
-    return trace
+    with preserved_tracing():
+        equations = source.trace(symbols)
+        return ShapeTemplate(equations, trace, environment, fixed, list(axes_of.values()))
 
 
-def symbolic_equations(kernel: Kernel, structs: Sequence[Any]) -> Equations:
+def symbolic_equations(kernel: Any, structs: Sequence[Any]) -> Equations:
     """The equations of a kernel for operands with symbolic lengths."""
     equations = trace_function(kernel.fn, kernel.name, structs)
     equations.jaxpr = with_literal_numbers(equations.jaxpr)
@@ -312,10 +356,12 @@ def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> 
         raise _OtherGuardsError("its guards hold for the lengths at hand alone")
 
 
-def _structs(avals: tuple[Aval, ...], lengths: dict[int, Any] | Lengths) -> list[ShapedArray]:
+def _structs(
+    avals: tuple[Aval, ...], lengths: dict[int, Any] | Lengths, number_count: int
+) -> list[ShapedArray]:
     """Shape, dtype and weak type of each operand, with other lengths, which may be symbolic."""
     structs = []
-    first = 0
+    first = number_count
     for aval in avals:
         shape = tuple([lengths[first + axis] for axis in range(aval.ndim)])
         structs.append(ShapedArray(shape, aval.dtype, aval.weak))

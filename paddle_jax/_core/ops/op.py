@@ -233,7 +233,7 @@ class Op:
                 nondiff=self.nondiff,
                 product_precision=precision,
             )
-            kernel.declare(self, layout, frozen)
+            kernel.declare(self, layout, frozen, self._bind)
             kernel.constant_mask = self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.base.size import index_range
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.lengths import to_int
 from paddle_jax._core.ops.op import composite, op
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @known_as(code="sequence_losses:mask")
 @op(method=False, register=False, nondiff=True)
 def _mask(x: jax.Array, maxlen: int, dtype: Any) -> jax.Array:
-    return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
+    return (index_range(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
 
 
 @known_as(code="selections:sequence_mask")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.base.size import index_range
 from paddle_jax._core.ops.op import check_equal_dtypes, composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
 from paddle_jax._core.tensors.tensor import wrap
@@ -219,7 +220,7 @@ def _segment_mask(
     places = []
     lengths = []
     for starts, used, total in ((starts_q, used_q, total_q), (starts_k, used_k, total_k)):
-        at = jnp.arange(total)
+        at = index_range(total)
         # The sequence that each position belongs to: the last one that starts at it or before.
         segment = jnp.searchsorted(starts, at, side="right") - 1
         # Positions behind the last sequence count as its own; the mask below leaves them out.
@@ -417,7 +418,7 @@ flash_attn_varlen_func = flash_attention_v3_varlen
 @op("rows", method=False, register=False, nondiff=True)
 def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: tuple[int, int]) -> jax.Array:
     """bool [batch, heads, query, key] from the first and last query rows that may not see each key."""
-    i = jnp.arange(queries)[:, None]
+    i = index_range(queries)[:, None]
     bounds = [rows[..., n][:, :, None, :] for n in range(rows.shape[-1])]
     # One bound: rows from there on are hidden below the diagonal.
     if len(bounds) == 1:
@@ -432,7 +433,7 @@ def _row_mask(rows: jax.Array, heads: int, queries: int, causal: bool, window: t
     else:
         hidden = (i >= bounds[0]) & (i < bounds[1]) | (i >= bounds[2]) & (i < bounds[3])
     # How far each query comes after each key.
-    gap = i - jnp.arange(rows.shape[2])
+    gap = i - index_range(rows.shape[2])
     mask = ~hidden
     if causal:
         mask &= gap >= 0

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.core import max_dim
 
-from paddle_jax._core.base.size import are_known
+from paddle_jax._core.base.size import are_known, index_range
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import composite, op
 
@@ -174,7 +174,7 @@ def _extended_open(x: jax.Array, pairs: Sequence[tuple[Any, Any]], mode: str, va
                     "mode 'reflect' needs numbers below the length"
                 )
             # Each place reads the element that the mode puts there.
-            place = jnp.arange(length + more[axis][0] + more[axis][1]) - more[axis][0]
+            place = index_range(length + more[axis][0] + more[axis][1]) - more[axis][0]
             x = jnp.take(x, _source_places(place, length, mode), axis)
         first = max_dim(-before, 0)
         if not (are_known(first) and first == 0):

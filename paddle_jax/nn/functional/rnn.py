@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.base.size import index_range
 from paddle_jax._core.kernels.loop_template import scan_loop
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
@@ -105,7 +106,7 @@ def _sequence(
         valid = None
     else:
         # Marks of the steps that belong to each sequence.
-        valid = jnp.arange(gates.shape[0])[:, None] < length[None, :]
+        valid = index_range(gates.shape[0])[:, None] < length[None, :]
 
     function, *settings = step
     # The loop passes arrays alone; the pattern says where None belongs.

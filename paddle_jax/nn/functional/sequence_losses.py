@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.base.size import index_range
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensors.tensor import Tensor
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @op("labels lengths", method=False, register=False, nondiff=True)
 def _used(labels: jax.Array, lengths: jax.Array) -> jax.Array:
     """The labels within their lengths, and 0 in place of the padding."""
-    return jnp.where(jnp.arange(labels.shape[1]) < lengths[:, None], labels, 0)
+    return jnp.where(index_range(labels.shape[1]) < lengths[:, None], labels, 0)
 
 
 def _check_sequences(
@@ -140,8 +141,8 @@ def ctc_loss(
     frames = log_probs.shape[0]
     count = labels.shape[1]
     # optax wants marks of padding, Paddle has lengths.
-    beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
-    unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)
+    beyond = (index_range(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
+    unused = (index_range(count) >= label_lengths[:, None]).astype(log_probs.dtype)
     # A blank must stand between equal neighbours, so each pair takes one frame more.
     repeats = jnp.sum((labels[:, 1:] == labels[:, :-1]) & (unused[:, 1:] == 0), 1)
     loss = optax.ctc_loss(jnp.swapaxes(log_probs, 0, 1), beyond, labels, unused, blank_id=blank)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.base.size import is_symbolic
+from paddle_jax._core.base.size import index_range, is_symbolic
 from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.ops.op import op
 
@@ -200,7 +200,7 @@ def _steps(n: int, align_corners: bool) -> np.ndarray:
 def _open_steps(n: Any, align_corners: bool) -> jax.Array:
     """As `_steps`, where JAX traces for every n."""
     number = jnp.asarray(n).astype(jnp.float64)
-    places = jnp.arange(n).astype(jnp.float64)
+    places = index_range(n).astype(jnp.float64)
     if align_corners:
         return jnp.where(number > 1, places * 2 / jnp.maximum(number - 1, 1) - 1, 0)
     return (places * 2 + 1) / number - 1
