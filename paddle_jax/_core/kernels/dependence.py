@@ -34,12 +34,29 @@ def gradient_mask(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
 
 def unread_operands(jaxpr: Any) -> list[int]:
     """The numbers of the operands that no result depends on in any way."""
-    needed = {v for v in jaxpr.outvars if not is_literal(v)}
+    _, read = _needed(jaxpr)
+    return [i for i, v in enumerate(jaxpr.invars) if v not in read]
+
+
+def without_unread_equations(jaxpr: Any) -> Any:
+    """A jaxpr without the equations that no result depends on."""
+    equations, _ = _needed(jaxpr)
+    if len(equations) == len(jaxpr.eqns):
+        return jaxpr
+    return jaxpr.replace(eqns=equations)
+
+
+def _needed(jaxpr: Any) -> tuple[list[Any], set[Any]]:
+    """The equations that the results depend on, and the variables that these and the results read."""
+    read = {v for v in jaxpr.outvars if not is_literal(v)}
+    needed = []
     for equation in reversed(jaxpr.eqns):
         # An effect happens whether or not a result is read.
-        if equation.effects or not needed.isdisjoint(equation.outvars):
-            needed.update(v for v in equation.invars if not is_literal(v))
-    return [i for i, v in enumerate(jaxpr.invars) if v not in needed]
+        if equation.effects or not read.isdisjoint(equation.outvars):
+            needed.append(equation)
+            read.update(v for v in equation.invars if not is_literal(v))
+    needed.reverse()
+    return needed, read
 
 
 def _union(masks: Sequence[int]) -> int:

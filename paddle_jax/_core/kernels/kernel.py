@@ -189,15 +189,23 @@ class Kernel:
             return signature.equations
         equations = self.traced_equations.get(avals)
         if equations is None:
-            with preserved_tracing():
-                if self.has_templates:
-                    # The body of an operation of this package runs no code of the user.
-                    equations = run_unrecorded(lambda: shape_templates.equations_for(self, avals))
-                else:
-                    equations = shape_templates.equations_for(self, avals)
+            if self.has_templates:
+                # The body of an operation of this package runs no code of the user.
+                equations = run_unrecorded(lambda: self._from_template_or_trace(avals))
+            else:
+                with preserved_tracing():
+                    equations = shape_templates.traced_equations(self, avals)
             if len(self.traced_equations) >= _MAX_TRACES:
                 self.traced_equations.clear()
             self.traced_equations[avals] = equations
+        return equations
+
+    def _from_template_or_trace(self, avals: tuple[Aval, ...]) -> Equations:
+        """The equations for operands of these Avals, which it does not have yet."""
+        equations = shape_templates.filled_equations(self, avals)
+        if equations is None:
+            with preserved_tracing():
+                equations = shape_templates.traced_equations(self, avals)
         return equations
 
     def equations_for(self, operands: Sequence[Any]) -> Equations:

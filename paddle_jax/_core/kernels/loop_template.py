@@ -15,6 +15,7 @@ import jax
 from jax import lax
 from jax._src.config import trace_context
 
+from paddle_jax._core.base.symbolic_dims import SymbolicDim
 from paddle_jax._core.kernels.dependence import is_literal, is_plain
 from paddle_jax._core.kernels.jaxpr_tracing import trace_function
 
@@ -102,7 +103,8 @@ def _template_for(
 ) -> _Template | None:
     """The template of a loop; the first call makes it. None where the loop goes to JAX."""
     avals = [jax.typeof(x) for x in flat]
-    if type(length) is not int or not all(map(is_plain, avals)):
+    is_symbolic = type(length) is SymbolicDim
+    if not is_symbolic and (type(length) is not int or not all(map(is_plain, avals))):
         return None
     counts = settings[-1]
     first_stack = sum(counts)
@@ -111,7 +113,12 @@ def _template_for(
         (aval.shape[1:] if i >= first_stack else aval.shape, aval.dtype, aval.weak_type)
         for i, aval in enumerate(avals)
     ]
+    if is_symbolic and any(type(n) is not int for shape, *_ in shapes for n in shape):
+        return None
     key = (settings, tuple(shapes), trace_context())
+    if not isinstance(length, int):
+        # The trace with a symbolic length has the operands of those before it.
+        return _Cache.templates.get(key)
     if key not in _Cache.templates:
         if len(_Cache.templates) >= _MAX_TEMPLATES:
             _Cache.templates.clear()

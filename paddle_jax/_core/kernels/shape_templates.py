@@ -26,6 +26,7 @@ from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
+from paddle_jax._core.kernels.dependence import without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
     Values,
@@ -219,18 +220,30 @@ class _Source(NamedTuple):
         """The equations for other lengths, which may be symbolic."""
         count = self.known.number_count
         fn = self.function_for([lengths[i] for i in range(count)])
-        return trace_function(fn, self.name, _structs(self.avals, lengths, count))
+        return _trace(fn, self.name, _structs(self.avals, lengths, count))
 
 
-def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
-    """The equations of a kernel for operands of these Avals, from a template or by a trace."""
-    if not kernel.has_templates:
-        return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
-    sources = _sources(kernel, avals)
-    for source in sources:
+def _trace(fn: Callable[..., Any], name: str, structs: Sequence[Any]) -> Equations:
+    """The equations of a function that its results need. Those of a gradient compute results, too."""
+    equations = trace_function(fn, name, structs)
+    equations.jaxpr = without_unread_equations(equations.jaxpr)
+    return equations
+
+
+def filled_equations(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations | None:
+    """The equations of a kernel for operands of these Avals from a template; None if none holds."""
+    for source in _sources(kernel, avals):
         equations = _filled(source.known, source.lengths)
         if equations is not None:
             return equations
+    return None
+
+
+def traced_equations(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
+    """The equations of a kernel for which no template holds: from a new template or by a trace."""
+    if not kernel.has_templates:
+        return trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+    sources = _sources(kernel, avals)
     failures = []
     for source in sources:
         similar = source.known.similar_traces(source.lengths)
@@ -243,7 +256,7 @@ def equations_for(kernel: Kernel, avals: tuple[Aval, ...]) -> Equations:
         elif type(attempt) is _Failure:
             failures.append((source, attempt))
     # It raises what the operation raises if the operands do not fit. That says nothing of other lengths.
-    equations = trace_function(kernel.fn, kernel.name, [aval.struct for aval in avals])
+    equations = _trace(kernel.fn, kernel.name, [aval.struct for aval in avals])
     for source, failure in failures:
         log.add(f"{kernel.name} is traced for each shape: {failure.reason}")
         source.known.note_failure(failure)
