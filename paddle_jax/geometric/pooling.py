@@ -27,18 +27,28 @@ def pooled(x: jax.Array, index: jax.Array, count: Any, how: str) -> jax.Array:
     """
     index = narrowed(index)
     if how == "sum":
-        return jax.ops.segment_sum(x, index, count)
+        return _added_up(x, index, count)
     if how == "mean":
-        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(
-            -1, *[1] * (x.ndim - 1)
-        )
-        total = jax.ops.segment_sum(x, index, count)
+        sizes = _added_up(lax.full(index.shape, 1, np.int32), index, count)
+        total = _added_up(x, index, count)
         # Rows that nothing belongs to are 0 and stay so.
-        sizes = jnp.maximum(sizes, 1)
+        sizes = lax.max(sizes, lax.full_like(sizes, 1)).astype(x.dtype)
+        sizes = lax.broadcast_in_dim(sizes, total.shape, (0,))
         if jnp.issubdtype(x.dtype, jnp.integer):
-            return total // sizes.astype(x.dtype)
-        return total / sizes.astype(x.dtype)
+            return total // sizes
+        return lax.div(total, sizes)
     return _extremes(x, index, count, how)
+
+
+def _added_up(x: jax.Array, index: jax.Array, count: Any) -> jax.Array:
+    """`count` rows: row i is the sum of the rows of x where index is i."""
+    places = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(1, x.ndim)),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,),
+    )
+    zeros = lax.full((count, *x.shape[1:]), 0, x.dtype)
+    return lax.scatter_add(zeros, lax.expand_dims(index, (1,)), x, places, mode="drop")
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2, 3))

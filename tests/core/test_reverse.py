@@ -78,6 +78,22 @@ STRUCTURE = {
     "no rule": (lambda x, y: jnp.power(x, y) + jnp.cumsum(x, 1) + lax.atan2(y, x), [A, B]),
     "derivative given": (lambda x: jax.nn.relu(x) + jax.nn.softplus(x), [A]),
     "gathered": (lambda x: x[jnp.array([0, 2, 0])][:, 1], [A]),
+    "added to rows": (lambda x, y: jnp.asarray(x).at[jnp.array([2, 0, 2])].add(y), [A, B]),
+    "added out of range": (lambda x, y: jnp.asarray(x).at[jnp.array([7, 0, 2])].add(y, mode="drop"), [A, B]),
+    "added at the nearest place": (
+        lambda x, y: jnp.asarray(x).at[jnp.array([7, 0, 2])].add(y, mode="clip"),
+        [A, B],
+    ),
+    "added to windows": (
+        lambda x, y: lax.scatter_add(
+            x, jnp.array([[1], [3]]), y[:2, :2], lax.ScatterDimensionNumbers((1,), (), (0,)), mode="drop"
+        ),
+        [A[:, 0], B],
+    ),
+    "added in each of several arrays": (
+        lambda x, y: jax.vmap(lambda v, i, w: v.at[i].add(w))(x, jnp.array([[1, 1], [0, 2]]), y[:, :2]),
+        [STACK, STACK + 1],
+    ),
     "the operand itself": (lambda x, y: x, [A, B]),
     "complex numbers": (lambda x, y: x * y + jnp.exp(x) / y + jnp.abs(x) + x.real, [A + 1j * B, B + 1j * C]),
 }

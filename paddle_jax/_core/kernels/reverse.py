@@ -528,6 +528,34 @@ def _gather(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> lis
     ]
 
 
+@_rule("scatter-add", fits=_has_inexact_result)
+def _scatter_add(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    params = equation.params
+    dims = params["dimension_numbers"]
+    gather_dims = lax.GatherDimensionNumbers(
+        offset_dims=dims.update_window_dims,
+        collapsed_slice_dims=dims.inserted_window_dims,
+        start_index_map=dims.scatter_dims_to_operand_dims,
+        operand_batching_dims=dims.operand_batching_dims,
+        start_indices_batching_dims=dims.scatter_indices_batching_dims,
+    )
+    x, indices, updates = operands
+    window = iter([updates.shape[axis] for axis in dims.update_window_dims])
+    single = {*dims.inserted_window_dims, *dims.operand_batching_dims}
+    update_ct = lax.gather(
+        ct,
+        indices,
+        gather_dims,
+        tuple([1 if axis in single else next(window) for axis in range(x.ndim)]),
+        indices_are_sorted=params["indices_are_sorted"],
+        unique_indices=params["unique_indices"],
+        mode=params["mode"],
+        # An update that is out of range has no part in the result.
+        fill_value=0,
+    )
+    return [ct, None, update_ct]
+
+
 def _is_plain_product(equation: Any) -> bool:
     """Whether a product is one of operands of one dtype, summed in that dtype."""
     dtypes = {v.aval.dtype for v in (*equation.invars, *equation.outvars)}
