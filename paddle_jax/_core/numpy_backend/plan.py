@@ -21,6 +21,7 @@ _VIEWS = frozenset(("broadcast_in_dim", "iota"))
 _KEYS = frozenset(
     ("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in", "random_seed")
 )
+_FLOAT = np.dtype(np.float32)
 # kinds of steps, by the call that they make; the numbers are literals in `Plan.execute`, which is hot
 _SEVERAL_RESULTS, _ONE_OPERAND, _TWO_OPERANDS, _MANY_OPERANDS, _INTO_OPERAND = range(5)
 
@@ -191,7 +192,8 @@ class Plan:
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
         # Small results of constants are constants; views take no memory.
-        if flat.constants.keys() >= set(ins) and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
+        is_constant = all(map(flat.constants.__contains__, ins))
+        if is_constant and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
             result = run(*[flat.constants[slot] for slot in ins])
             results = result if primitive.multiple_results else [result]
             for slot, x in zip(outs, results, strict=True):
@@ -207,8 +209,7 @@ def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
     build = RULES.get(name)
     if build is None:
         raise Refusal(f"primitive '{name}' has no rule")
-    avals = [aval for aval in (*ins, *outs) if hasattr(aval, "dtype")]
-    if name not in _KEYS and any(not isinstance(aval.dtype, np.dtype) for aval in avals):
+    if name not in _KEYS and not all(map(_is_of_numbers, (*ins, *outs))):
         params, ins, outs = as_word_equation(name, params, ins, outs)  # random keys
     try:
         return build(params, ins, outs)
@@ -217,8 +218,15 @@ def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal(f"primitive '{name}': {type(error).__name__}: {error}") from error
 
 
+def _is_of_numbers(aval: Any) -> bool:
+    """Whether an aval has a dtype of NumPy, or none at all."""
+    return isinstance(getattr(aval, "dtype", _FLOAT), np.dtype)
+
+
 def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
     """The steps that `Plan.execute` reads, with the slots to free after each."""
+    if not any(_size(flat.avals[slot]) >= _RECYCLE for call in calls for slot in (*call.ins, *call.outs)):
+        return [_step(call, (), flat, set()) for call in calls]
     last_use: dict[int, int] = {}
     results = set(flat.results)
     for n, call in enumerate(calls):
