@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 # name, processes, rows a process, micro-batches, further options of the Trainer
 SPLITS = [
@@ -46,10 +47,44 @@ SPLITS = [
         2,
         "--pipeline_parallel_degree 2 --sharding stage1 --sharding_parallel_degree 2",
     ),
+    (
+        "tp 2, pp 2, sharding 2",
+        8,
+        2,
+        2,
+        "--tensor_parallel_degree 2 --pipeline_parallel_degree 2 --sharding stage1 "
+        "--sharding_parallel_degree 2",
+    ),
+    (
+        "tp 2, pp 2, dp 2",
+        8,
+        2,
+        2,
+        "--tensor_parallel_degree 2 --pipeline_parallel_degree 2",
+    ),
     ("stage 2, dp 2", 4, 2, 1, "--sharding stage2 --sharding_parallel_degree 2"),
     ("stage 3, dp 2", 4, 2, 1, "--sharding stage3 --sharding_parallel_degree 2"),
 ]
-STEPS = 6
+STEPS = 12
+
+
+def llama_config(**more: Any) -> Any:
+    """The LlamaConfig of a tiny Llama; more: further settings."""
+    from paddlenlp.transformers import LlamaConfig
+
+    return LlamaConfig(
+        vocab_size=72,
+        hidden_size=40,
+        intermediate_size=96,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=64,
+        use_flash_attention=False,
+        seq_length=16,
+        tensor_parallel_output=False,
+        **more,
+    )
 
 
 def train() -> None:
@@ -57,7 +92,7 @@ def train() -> None:
     import numpy as np
     import paddle
     from paddlenlp.trainer import PdArgumentParser, Trainer, TrainingArguments
-    from paddlenlp.transformers import LlamaConfig, LlamaForCausalLM, LlamaForCausalLMPipe
+    from paddlenlp.transformers import LlamaForCausalLM, LlamaForCausalLMPipe
 
     class Rows(paddle.io.Dataset):
         def __init__(self, count: int) -> None:
@@ -72,19 +107,9 @@ def train() -> None:
     (arguments,) = PdArgumentParser(TrainingArguments).parse_args_into_dataclasses()
     arguments.report_to = []
     paddle.set_device("cpu")
-    config = LlamaConfig(
-        vocab_size=72,
-        hidden_size=40,
-        intermediate_size=96,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=4,
-        max_position_embeddings=64,
-        use_flash_attention=False,
-        seq_length=16,
+    config = llama_config(
         tensor_parallel_degree=arguments.tensor_parallel_degree,
         tensor_parallel_rank=arguments.tensor_parallel_rank,
-        tensor_parallel_output=False,
         use_recompute=arguments.recompute,
     )
     weights = Path(arguments.output_dir).parent / "weights"
