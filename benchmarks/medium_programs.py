@@ -233,6 +233,39 @@ def graph(paddle):
     return _trainer(paddle, net.parameters(), loss_of)
 
 
+def graphs(paddle):
+    """A graph network whose graphs all have other sizes."""
+    nn = paddle.nn
+    first, second = nn.Linear(16, 32), nn.Linear(32, 1)
+    net = nn.LayerList([first, second])
+    random = np.random.RandomState(1)
+
+    def loss_of(i):
+        nodes = 20 + (i * 7) % 50
+        start, end = (paddle.to_tensor(random.randint(0, nodes, 3 * nodes + i % 5)) for _ in range(2))
+        x = paddle.to_tensor(_numbers(nodes, 16))
+        hidden = nn.functional.relu(paddle.geometric.send_u_recv(first(x), start, end, "mean"))
+        return (second(paddle.geometric.send_u_recv(hidden, start, end, "sum")).mean() - 1) ** 2
+
+    return _trainer(paddle, net.parameters(), loss_of)
+
+
+def texts(paddle):
+    """A Transformer whose batches all have other lengths."""
+    nn = paddle.nn
+    embed, head = nn.Embedding(100, 32), nn.Linear(32, 2)
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0), 2)
+    net = nn.LayerList([embed, encoder, head])
+    y = paddle.to_tensor(_labels(8, 2))
+
+    def loss_of(i):
+        length = 10 + (i * 7) % 50
+        words = paddle.to_tensor(np.arange(8 * length).reshape(8, length) % 100)
+        return nn.functional.cross_entropy(head(encoder(embed(words)).mean(axis=1)), y)
+
+    return _trainer(paddle, net.parameters(), loss_of)
+
+
 def fit(paddle):
     """`Model.fit` with a LeNet: 64 steps an epoch, each step here is an epoch of 16."""
     model = paddle.Model(paddle.vision.models.LeNet())
@@ -275,4 +308,5 @@ def runge_kutta(paddle):
 STEPS = {
     "mlp": 300, "lenet": 100, "conv_lstm": 100, "transformer": 60, "lengths": 60, "pinn": 200, "gan": 100,
     "resnet18": 20, "mobilenet": 20, "unet": 20, "seq2seq": 60, "graph": 100, "fit": 6, "runge_kutta": 5,
+    "graphs": 60, "texts": 60,
 }  # fmt: skip
