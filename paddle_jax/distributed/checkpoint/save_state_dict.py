@@ -79,7 +79,8 @@ def save_state_dict(
         save_replicas: accepted for compatibility; copies are written once.
     Raises:
         AssertionError: `state_dict` is no dict.
-        ValueError: a value in it is neither Tensor nor dict; `safetensors` is True.
+        ValueError: a value in it is neither Tensor nor dict, or is a part of a weight, of several
+            processes, that is no ShardedWeight; `safetensors` is True.
         RuntimeError: the save before, in the background, has failed.
     Example:
         >>> import tempfile
@@ -101,6 +102,7 @@ def save_state_dict(
     # Two saves at once would take the same number.
     wait()
     tensors = flat(state_dict)
+    _check_parts(tensors)
     rank = get_rank()
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -130,6 +132,23 @@ def save_state_dict(
         _Writing.thread.start()
     else:
         _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)
+
+
+def _check_parts(tensors: dict[str, Any]) -> None:
+    """Refuses parts of weights whose place in the whole is not given: one would be taken for all.
+
+    Raises:
+        ValueError: there is one.
+    """
+    if launch_variables.size() == 1:
+        return
+    for name, value in tensors.items():
+        is_part = getattr(value, "is_distributed", False) and getattr(value, "split_axis", None) is not None
+        if is_part and isinstance(value, Tensor):
+            raise ValueError(
+                f"save_state_dict: state_dict: {name!r} is the part of a weight that this process has; "
+                "use Layer.sharded_state_dict, which gives its place in the whole"
+            )
 
 
 def _pieces(array: Any, rank: Any) -> Iterator[Any]:

@@ -29,6 +29,17 @@ def make_states(net, optimizer):
     optimizer.clear_grad()
 
 
+def check_refusal(net, folder):
+    """Parts without their place in the whole are refused: one would be taken for all."""
+    if any(getattr(parameter, "is_distributed", False) for parameter in net.parameters()):
+        try:
+            dist.save_state_dict(net.state_dict(), folder)
+        except ValueError as error:
+            assert "sharded_state_dict" in str(error)
+        else:
+            raise AssertionError("parts were saved as if they were whole")
+
+
 def run(case):
     degrees = case["degrees"]
     copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
@@ -45,6 +56,7 @@ def run(case):
         batch = gpt.own_rows(paddle.to_tensor(gpt.tokens(step)))
         losses.append(float(model.train_batch([batch[:, :-1], batch[:, 1:]], optimizer)))
     if case["write"]:
+        check_refusal(net, case["write"])
         dist.save_state_dict(parts(net, optimizer), case["write"])
     return losses
 
