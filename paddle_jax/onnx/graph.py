@@ -47,6 +47,9 @@ class Graph:
     def node(self, kind: str, inputs: Sequence[str], outputs: Any = 1, **attrs: Any) -> Any:
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
         inputs, attrs = self._in_opset(kind, list(inputs), attrs)
+        # onnxruntime crashes at a layer normalization whose last operand is an empty name.
+        while inputs and inputs[-1] is None:
+            inputs.pop()
         names = [self.name() for _ in range(outputs)]
         self.nodes.append(
             # An empty name stands for an operand that is left out.

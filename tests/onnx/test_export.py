@@ -176,6 +176,16 @@ def test_moved_elements(oracle, tmp_path, case):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_layer_norm_of_an_empty_batch(tmp_path):
+    def normalized(x):
+        return ours.nn.functional.layer_norm(x, [4])
+
+    ours.onnx.export(normalized, str(tmp_path / "m"), input_spec=[Spec([None, 4])])
+    assert run(tmp_path / "m.onnx", np.zeros([0, 4], "float32"))[0].shape == (0, 4)
+    (found,) = run(tmp_path / "m.onnx", np.array([[1.0, -1.0, 1.0, -1.0]], "float32"))
+    np.testing.assert_allclose(found, [[1, -1, 1, -1]], rtol=1e-4)
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (4, 3)])
 def test_running_values_of_few_elements(tmp_path, shape):
     x = example("float32", shape)
