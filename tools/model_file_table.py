@@ -4,9 +4,8 @@
     python tools/model_file_table.py NAME ...    prints what the cases of these functions are written as
 
 What is read is looked up. What is written is found by saving the cases that functions have beside their
-declarations, and the models of tests/jit/corpus/expressions.py and tests/jit/test_detection_models.py. Names
-of operations are those of `c_signatures.txt`. Gradients, and operations with no counterpart here, are left
-out.
+declarations, and the models of tests/jit/corpus/expressions.py and detection.py. Names of operations are
+those of `c_signatures.txt`. Gradients, and operations with no counterpart here, are left out.
 """
 
 import json
@@ -164,9 +163,10 @@ def models(names):
 def more_models():
     """Those of the tests."""
     from tests.jit.corpus.decomposed_tables import DECOMPOSED, GCD
+    from tests.jit.corpus.detection import GROUPS
+    from tests.jit.corpus.detection import body as body_of_cases
     from tests.jit.corpus.expression_tables import LAYERS
     from tests.jit.corpus.expressions import body, specs, split, stack
-    from tests.jit.test_detection_models import CASES, layer, specs_of
 
     for inputs, text in [*DECOMPOSED.items(), ("f(-1,3,4)", GCD)]:
         for expression in split(text):
@@ -174,8 +174,15 @@ def more_models():
     yield quantized, [paddle_jax.static.InputSpec([2, 3], "float32", "x")]
     for inputs in LAYERS:
         yield stack(paddle_jax, inputs), specs(paddle_jax, inputs)
-    for expression, values in CASES.items():
-        yield layer(paddle_jax, expression), specs_of(paddle_jax, values)
+    for cases in GROUPS:
+        for expression, values in cases.items():
+            yield (
+                body_of_cases(paddle_jax, {expression: values}, "one case"),
+                [
+                    paddle_jax.static.InputSpec(list(v.shape), str(v.dtype), f"v{i}")
+                    for i, v in enumerate(values)
+                ],
+            )
 
 
 def quantized(x):

@@ -3,6 +3,7 @@
 from tests.jit.corpus import (
     branches,
     calls,
+    detection,
     expressions,
     lengths_from_shapes,
     lengths_of_values,

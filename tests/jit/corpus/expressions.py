@@ -64,11 +64,15 @@ def tensors_in(value):
     return [one for one in flat(value) if hasattr(one, "numpy")]
 
 
-def function_of(texts, name):
-    """A function of the engine and x, y, z, w that gives {expression: Tensors}; its source is known."""
-    lines = [f"        {text!r}: tensors_in({text})," for text in texts]
+def function_of(texts, name, parameters="x, y=None, z=None, w=None"):
+    """A function of the engine and the parameters that gives {expression: Tensors}; its source is known.
+
+    Args:
+        texts: {expression: its code}.
+    """
+    lines = [f"        {text!r}: tensors_in({code})," for text, code in texts.items()]
     code = [
-        "def expressions(P, x, y=None, z=None, w=None):",
+        f"def expressions(P, {parameters}):",
         "    paddle, F, V = P, P.nn.functional, P.vision.ops",
         "    return {",
         *lines,
@@ -84,7 +88,7 @@ def function_of(texts, name):
 
 def body(P, texts, name="expressions"):
     """A Layer that gives what all expressions give, by their texts."""
-    function = function_of(texts, name)
+    function = function_of({text: text for text in texts}, name)
 
     class Body(P.nn.Layer):
         def forward(self, x, y=None, z=None, w=None):
