@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddle_jax.distributed.communication.group import Group
 
 
-__all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
+__all__ = ["CommunicateTopology", "EPHybridCommunicateGroup", "HybridCommunicateGroup"]
 
 NAMES = ["data", "pipe", "sharding", "sep", "context", "model"]
 SHORT_NAMES = {
@@ -178,17 +178,29 @@ class HybridCommunicateGroup:
         # All but "data" divide one copy of the model.
         self._check = self._create_groups([name for name in names if name != "data"])
         self._fused_groups = {axes: self._fused(axes) for axes in _FUSED}
-        # the names by which libraries read degrees and groups
-        for short, axis in SHORT_NAMES.items():
+        self._set_short_names(SHORT_NAMES)
+        self._set_stage()
+
+    def _set_short_names(self, names: dict[str, str]) -> None:
+        """Sets the names by which libraries read degrees and groups."""
+        for short, axis in names.items():
+            group = self._groups.get(axis)
             setattr(self, f"_{short}_degree", self._sizes.get(axis, 1))
-            setattr(self, f"_{short}_comm_group", self._groups.get(axis))
+            setattr(self, f"_{short}_comm_group", group)
+            setattr(self, f"_{short}_group", None if group is None else group.ranks)
+
+    def _set_stage(self) -> None:
         self.stage_id: Any = self._place.get("pipe", 0)
         self.is_first_stage: Any = self.stage_id == 0
         self.is_last_stage: Any = self.stage_id == self._sizes.get("pipe", 1) - 1
 
     def _create_groups(self, names: Sequence[str]) -> Group:
+        return self._own_group(self._topo.get_fused_ranks(names))
+
+    def _own_group(self, lists: Sequence[Sequence[int]]) -> Group:
+        """The one of several groups that has this process."""
         # All processes must make all groups, also those of others.
-        groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
+        groups = [new_group(ranks) for ranks in lists]
         return next(group for group in groups if self.global_rank in group.ranks)
 
     def _longer(self, short: str) -> Group:
@@ -360,3 +372,211 @@ for _names in (
     ("context", "context"),
 ):
     _along(*_names)
+
+
+# The dimensions that experts share with the rest of the model; they lie outside of all others.
+_SHARED_WITH_EXPERTS = ("moe_sharding", "pipe")
+_EXPERT_SHORT_NAMES = SHORT_NAMES | {
+    "ep": "expert",
+    "moe_sharding": "moe_sharding",
+    "cp_mp": "cp_mp",
+    "cp_sharding": "cp_sharding",
+}
+
+
+class EPHybridCommunicateGroup(HybridCommunicateGroup):
+    """The groups of a model with experts. Two grids have the same processes: one for the layers of the model,
+    and one for its experts. Context parallelism cuts the group along "sharding".
+
+    Args:
+        hybrid_group_names: list of str, the dimensions, from outside to inside.
+        dims: list of int, their lengths.
+        hybrid_configs: accepted.
+    Attributes:
+        _moe_topo: CommunicateTopology of the experts.
+        _dense_topo: CommunicateTopology of the layers, what `topology` gives.
+        _sharding_check: Group for `get_check_parallel_group(True)`.
+    Raises:
+        AssertionError: the two grids have other numbers of processes, or a length does not divide another.
+    Example:
+        >>> from paddle_jax.distributed.fleet.base.topology import EPHybridCommunicateGroup
+        >>> groups = EPHybridCommunicateGroup()
+        >>> groups.get_expert_parallel_world_size(), groups.get_expert_parallel_rank()
+        (1, 0)
+    """
+
+    def __init__(
+        self,
+        hybrid_group_names: Sequence[str] = (
+            "pipe",
+            "moe_sharding",
+            "expert",
+            "data",
+            "sharding",
+            "sep",
+            "context",
+            "model",
+        ),
+        dims: Sequence[int] = (1, 1, 1, 1, 1, 1, 1, 1),
+        hybrid_configs: Any = None,
+    ) -> None:
+        self.global_rank = get_rank()
+        self.nranks = launch_variables.size()
+        sizes = dict(zip(hybrid_group_names, dims, strict=True))
+        _check_expert_sizes(sizes, self.nranks)
+        _check_expert_order(list(hybrid_group_names))
+        outer = [name for name in hybrid_group_names if name in _SHARED_WITH_EXPERTS]
+        expert_names = [*outer, "expert"]
+        self._moe_topo = CommunicateTopology(expert_names, [sizes[name] for name in expert_names])
+        inner = [name for name in hybrid_group_names if name in ("sep", "data", "model")]
+        dense_sizes = sizes | {"dense_sharding": sizes["sharding"] // sizes["moe_sharding"]}
+        dense_names = [*outer, "dense_sharding", *inner]
+        self._dense_topo = CommunicateTopology(dense_names, [dense_sizes[name] for name in dense_names])
+        self._topo = self._degrees = self._dense_topo
+        self._create_all_groups(sizes)
+        self._sizes = {name: len(group.ranks) for name, group in self._groups.items()}
+        self._place = {name: group.ranks.index(self.global_rank) for name, group in self._groups.items()}
+        self._set_short_names(_EXPERT_SHORT_NAMES)
+        self._set_stage()
+
+    def _create_all_groups(self, sizes: dict[str, int]) -> None:
+        dense = self._dense_topo
+        self._groups = {name: self._create_groups([name]) for name in ("pipe", "data", "sep", "model")}
+        for name in ("expert", "moe_sharding"):
+            self._groups[name] = self._own_group(self._moe_topo.get_fused_ranks([name]))
+        sharding = dense.get_fused_ranks(["moe_sharding", "dense_sharding"])
+        count = sizes.get("context", 1)
+        # Neighbours along "sharding" share a sequence.
+        context = [ranks[i : i + count] for ranks in sharding for i in range(0, len(ranks), count)]
+        self._groups["sharding"] = self._own_group(sharding)
+        self._groups["context"] = self._own_group(context)
+        self._groups["cp_mp"] = self._own_group(_joined(context, dense.get_fused_ranks(["model"])))
+        self._groups["cp_sharding"] = self._own_group(
+            [ranks[i::count] for ranks in sharding for i in range(count)]
+        )
+        names = [name for name in dense.get_hybrid_group_names() if name != "data"]
+        self._check = self._create_groups(names)
+        self._sharding_check = self._create_groups([name for name in names if name != "moe_sharding"])
+        self._fused_groups = {axes: self._fused(axes) for axes in _FUSED}
+
+    def _fused(self, axes: Sequence[str]) -> Group | None:
+        # "context" is no dimension of the grid, and "data" and "sep" have one process.
+        return self._create_groups([name for name in axes if name != "context"])
+
+    def get_parallel_mode(self) -> int:
+        """A number of ParallelMode, as in HybridCommunicateGroup; "context" counts as "sharding"."""
+        mode = super().get_parallel_mode()
+        if mode == ParallelMode.SEGMENT_PARALLEL:
+            return ParallelMode.SHARDING_PARALLEL
+        return mode
+
+    def get_check_parallel_group(self, sharding: Any = False) -> Group:
+        """The group of the processes that hold one copy of the model among them; with `sharding` those of
+        them that are at one place along "moe_sharding"."""
+        return self._sharding_check if sharding else self._check
+
+    def get_sharding_parallel_world_size(self, with_context_parallel: bool = False) -> int:
+        """The number of processes along "sharding"; with context parallelism those with other data."""
+        return self._sizes["cp_sharding" if with_context_parallel else "sharding"]
+
+    def get_sharding_parallel_rank(self, with_context_parallel: bool = False) -> int:
+        """The place of this process in that group."""
+        return self._place["cp_sharding" if with_context_parallel else "sharding"]
+
+    def get_moe_sharding_parallel_world_size(self) -> int:
+        """The number of processes along "moe_sharding"."""
+        return self._sizes["moe_sharding"]
+
+    def get_moe_sharding_parallel_rank(self) -> int:
+        """The place of this process along "moe_sharding"."""
+        return self._place["moe_sharding"]
+
+    def get_moe_sharding_parallel_group(self) -> Group:
+        """The group along "moe_sharding": processes with the same experts."""
+        return self._groups["moe_sharding"]
+
+    def get_moe_sharding_parallel_group_src_rank(self) -> int:
+        """The first process of that group."""
+        return self._groups["moe_sharding"].ranks[0]
+
+    def get_expert_parallel_world_size(self) -> int:
+        """The number of processes along "expert"."""
+        return self._sizes["expert"]
+
+    def get_expert_parallel_rank(self) -> int:
+        """The place of this process along "expert"."""
+        return self._place["expert"]
+
+    def get_expert_parallel_group(self) -> Group:
+        """The group along "expert": processes that divide the experts among them."""
+        return self._groups["expert"]
+
+    def get_expert_parallel_group_src_rank(self) -> int:
+        """The first process of that group."""
+        return self._groups["expert"].ranks[0]
+
+    def _along_context(self, name: str) -> Group:
+        # Raises where nothing is cut along "context".
+        self._longer("cp")
+        return self._groups[name]
+
+    def get_cp_mp_parallel_group(self) -> Group:
+        """The group along "context" and "model" together."""
+        return self._along_context("cp_mp")
+
+    def get_cp_mp_parallel_group_src_rank(self) -> int:
+        """The first process of that group."""
+        return self._along_context("cp_mp").ranks[0]
+
+    def get_cp_sharding_parallel_group(self) -> Group:
+        """The processes along "sharding" that are at the same place of their sequences."""
+        return self._along_context("cp_sharding")
+
+    def get_cp_sharding_parallel_group_src_rank(self) -> int:
+        """The first process of that group."""
+        return self._along_context("cp_sharding").ranks[0]
+
+
+def _joined(lists: list[list[int]], others: list[list[int]]) -> list[list[int]]:
+    """Groups whose members have a common group in the second list, joined."""
+    place_of = {rank: ranks for ranks in lists for rank in ranks}
+    joined = {tuple(sorted({r for first in other for r in place_of[first]})) for other in others}
+    return [list(ranks) for ranks in sorted(joined)]
+
+
+def _check_expert_sizes(sizes: dict[str, int], count: int) -> None:
+    """Refuses lengths of dimensions that do not fit each other, or the number of processes."""
+    missing = [
+        name
+        for name in ("moe_sharding", "pipe", "expert", "sharding", "sep", "data", "model")
+        if name not in sizes
+    ]
+    if missing:
+        raise CheckError(f"EPHybridCommunicateGroup: hybrid_group_names: {missing} are missing; add them")
+    if sizes["sep"] != 1 or sizes["data"] != 1:
+        raise CheckError(
+            f"EPHybridCommunicateGroup: sep_degree {sizes['sep']} and dp_degree {sizes['data']} must be 1; "
+            "give their processes to sharding"
+        )
+    experts = sizes["moe_sharding"] * sizes["pipe"] * sizes["expert"]
+    layers = sizes["sharding"] * sizes["pipe"] * sizes["model"]
+    if not experts == layers == count:
+        raise CheckError(
+            f"EPHybridCommunicateGroup: got {layers} processes for layers (sharding, pipe, model), {experts} "
+            f"for experts (moe_sharding, pipe, expert); both must be {count}, the number of processes"
+        )
+    for name in ("moe_sharding", "context"):
+        if sizes["sharding"] % sizes.get(name, 1):
+            raise CheckError(
+                f"EPHybridCommunicateGroup: {name}: got {sizes[name]}; it must divide the length of "
+                f"sharding, {sizes['sharding']}"
+            )
+
+
+def _check_expert_order(names: list[str]) -> None:
+    """Refuses an order in which a stage of layers and a stage of experts are not the same processes."""
+    if names.index("expert") < max(names.index(name) for name in _SHARED_WITH_EXPERTS):
+        raise CheckError(
+            f"EPHybridCommunicateGroup: hybrid_group_names: got {names}; expert must come after "
+            "moe_sharding and pipe"
+        )
