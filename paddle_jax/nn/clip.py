@@ -34,7 +34,7 @@ class ClipGradBase:
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
         # Parameters that need no clipping keep their gradients.
-        clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
+        clipped = iter(clip_all(self.rule(), chosen) if chosen else ())
         return [
             (param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad)
             for param, grad in pairs
@@ -48,7 +48,7 @@ class ClipGradBase:
 
 
 @ft.partial(jax.jit, static_argnums=0)
-def _clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
+def clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
     kind, *limits = rule
     if kind == "global_norm":
         # One factor for all gradients.

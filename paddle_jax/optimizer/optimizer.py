@@ -111,9 +111,9 @@ class Optimizer(ByParameter, States):
     _shard_fn = None
     _by_element = False  # whether the rule treats each element for itself
     _lazy = False  # whether rows of a table that were not used stay as they are (update.py, rows.py)
-    # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything
-    # as it is
+    # during a step of a GradScaler: what is held for "a gradient is infinite or NaN"
     _skip = None
+    _updated_names: set[str] | None = None  # Parameters of this process, where others update the rest
 
     def __init__(
         self,

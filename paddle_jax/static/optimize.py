@@ -17,7 +17,7 @@ from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program, program_guard
 from paddle_jax._program.scope import global_scope
-from paddle_jax.nn.clip import ClipGradByValue
+from paddle_jax.nn.clip import ClipGradByValue, clip_all
 from paddle_jax.optimizer.static_updates import StaticUpdates
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
@@ -149,6 +149,14 @@ def _update(
         rule = clip.rule()
     elif clip is not None:
         pairs = [(p, g) for p, g in clip(pairs) if g is not None]
+    if optimizer._updated_names is not None:
+        # Other processes update the rest. All gradients count in a norm that they are clipped by.
+        if rule is not None:
+            pairs = _clipped(rule, pairs)
+            rule = None
+        pairs = [(p, g) for p, g in pairs if p.name in optimizer._updated_names]
+        if not pairs:
+            return
     params = [p for p, _ in pairs]
     grads = [g for _, g in pairs]
     states = [_states(optimizer, group, p, program, startup) for p in params]
@@ -171,6 +179,25 @@ def _update(
     # Parameters and their states stand for the new values, which a run stores.
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
         program.write(target, held_symbol(out))
+
+
+def _clipped(rule: tuple[Any, ...], pairs: Sequence[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+    """The pairs with clipped gradients, by an operation of its own."""
+    chosen = [getattr(param, "need_clip", True) for param, _ in pairs]
+    symbols = [held_symbol(grad) for (_, grad), is_chosen in zip(pairs, chosen, strict=True) if is_chosen]
+    if not symbols:
+        return list(pairs)
+    outs = iter(local.ctx.frame.record(_clip_kernel(rule), symbols, [True] * len(symbols)))
+    return [
+        (param, next(outs) if is_chosen else grad)
+        for (param, grad), is_chosen in zip(pairs, chosen, strict=True)
+    ]
+
+
+@ft.lru_cache(maxsize=64)
+def _clip_kernel(rule: tuple[Any, ...]) -> Kernel:
+    """The clipping of gradients as a kernel."""
+    return Kernel("clip_gradients", lambda *grads: tuple(clip_all(rule, list(grads))), nondiff=True)
 
 
 def _check_parts(optimizer: Optimizer, clip: Any, pairs: Sequence[tuple[Tensor, Tensor]]) -> None:

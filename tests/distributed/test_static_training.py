@@ -37,6 +37,11 @@ def test_two_processes_train_as_one(results, name):
     np.testing.assert_allclose(losses, expected["losses"], rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(found[0]["after"], expected["after"], rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(found[0]["saved"], found[0]["after"], rtol=tolerance, atol=tolerance)
+    if "gradient_merge" in CASES[name]:  # the run that fetches it comes between two updates
+        assert all(one["fetched"] == one["weight"] for one in (*found, expected))
+    else:
+        np.testing.assert_allclose(found[0]["fetched"], expected["fetched"], rtol=tolerance, atol=tolerance)
+        assert found[0]["fetched"] == found[1]["fetched"] != found[0]["weight"]
 
 
 @pytest.mark.slow
@@ -44,6 +49,18 @@ def test_two_processes_train_as_one(results, name):
 def test_weights_in_parts_train_as_whole_ones(results, case):
     alone, pair = results
     divided.check([one["split"][case] for one in pair], alone["split"][case])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "sharding" in case])
+def test_each_process_holds_states_of_its_parameters(results, name):
+    alone, pair = results
+    whole = set(alone["results"][name]["states"])
+    first, second = (set(one["results"][name]["states"]) for one in pair)
+    of_all = {state for state in whole if state.startswith("loss_scaling")}
+    assert first | second == whole
+    assert first & second == of_all
+    assert first > of_all < second
 
 
 @pytest.mark.slow
@@ -57,6 +74,7 @@ def test_merged_gradients_update_once(results):
 @pytest.mark.slow
 def test_what_several_processes_cannot_do_is_refused(results):
     assert results[0]["refused"] == ""
+    assert all(len(one["degrees"]) == 4 for one in results[1])
     assert all("localsgd in a static program of several processes" in one["refused"] for one in results[1])
     assert results[0]["norm"] == results[0]["layer"] == ""
     assert all("set sync_batch_norm" in one["layer"] for one in results[1])

@@ -19,16 +19,16 @@ from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
+from paddle_jax.distributed.fleet.static_sharding import UpdateShares, shares_of
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
-from paddle_jax.optimizer import Adam, Lamb, Momentum
-from paddle_jax.static.amp.decorator import decorate
+from paddle_jax.optimizer import Adam, Lamb, Momentum, Optimizer
+from paddle_jax.static.amp.decorator import OptimizerWithMixedPrecision, decorate
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists
 from paddle_jax.static.executor import CompiledRun, compiled_run, fetched_symbol
 
 _MIB = 1 << 20
 # What changes results, and cannot be done here.
 _REFUSED = (
-    "sharding",
     "pipeline",
     "localsgd",
     "adaptive_localsgd",
@@ -41,16 +41,30 @@ class StaticOptimizer:
 
     Attributes:
         inner: Optimizer, or what mixed precision has put around it.
+        base: Optimizer that updates.
         strategy: DistributedStrategy.
         group: Group of the processes, or None in a process alone.
+        shares: UpdateShares, or None where each process updates all Parameters.
     """
 
     def __init__(self, optimizer: Any, strategy: Any, group: Any) -> None:
         self.strategy = strategy
         self.group = group
+        self.shares: UpdateShares | None = None
         if group is not None:
             _refuse(strategy)
-        self.inner: Any = _in_low_precision(_chosen(optimizer, strategy), strategy)
+            self.shares = shares_of(strategy, group)
+        chosen = _chosen(optimizer, strategy)
+        self.inner: Any = _in_low_precision(chosen, strategy)
+        # The one that updates, inside of mixed precision that the user has put around it.
+        self.base: Any = chosen
+        while isinstance(self.base, OptimizerWithMixedPrecision):
+            self.base = self.base._optimizer
+        if self.shares is not None and not isinstance(self.base, Optimizer):
+            raise NotImplementedError(
+                f"fleet.distributed_optimizer: strategy: sharding with {type(self.base).__name__}; give an "
+                "optimizer of paddle.optimizer"
+            )
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner":  # while it is being made or copied
@@ -80,11 +94,28 @@ class StaticOptimizer:
                 self.strategy.fuse_grad_size_in_MB * _MIB,
                 merging.get("k_steps", 1),
                 merging.get("avg", True),
+                self.shares,
             )
         # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
             averages = program.hook.add(pairs)
-            return inner.apply_gradients(averages), averages
+            if self.shares is None:
+                return inner.apply_gradients(averages), averages
+            return self._own_updates(self.shares, program, averages), averages
+
+    def _own_updates(
+        self, shares: UpdateShares, program: Program, averages: list[tuple[Any, Any]]
+    ) -> list[Any]:
+        """The updates of the Parameters that this process updates."""
+        before = set(program.vars)
+        self.base._updated_names = shares.deal_out(averages)
+        try:
+            operations = self.inner.apply_gradients(averages)
+        finally:
+            # The optimizer may serve other programs as well.
+            self.base.__dict__.pop("_updated_names", None)
+        shares.note_states(program, before)
+        return operations
 
 
 def _refuse(strategy: Any) -> None:
@@ -171,12 +202,14 @@ class Parts(NamedTuple):
         late: CompiledRun of the update.
         early_items: positions in the list of fetches that the first part computes.
         late_items: those that the second part computes.
+        stored_items: dict from positions among these to the names of the Variables that are fetched.
     """
 
     early: CompiledRun
     late: CompiledRun
     early_items: list[int]
     late_items: list[int]
+    stored_items: dict[int, str]
 
 
 class AveragedProgram(ProgramHook):
@@ -194,12 +227,15 @@ class AveragedProgram(ProgramHook):
         part_names: set of the names of Parameters of which each process has a part.
         part_inputs: list of the positions of their gradients.
         process_grid: ProcessGrid of the program, or None.
+        shares: UpdateShares, or None where each process updates all Parameters.
         shared: whether all processes have the same parameters.
     """
 
     purpose = "averages gradients over processes or runs"
 
-    def __init__(self, group: Any, size: int, every: int, mean: bool) -> None:
+    def __init__(
+        self, group: Any, size: int, every: int, mean: bool, shares: UpdateShares | None = None
+    ) -> None:
         self.group = group
         self.size = size
         self.every = every
@@ -211,6 +247,7 @@ class AveragedProgram(ProgramHook):
         self.part_names: set[str] = set()
         self.part_inputs: list[int] = []
         self.process_grid: Any = None
+        self.shares = shares
         self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -219,7 +256,7 @@ class AveragedProgram(ProgramHook):
         if for_test:
             return None
         # Sums and counts are not copied: the copy begins a round of its own.
-        copied = AveragedProgram(self.group, self.size, self.every, self.mean)
+        copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
         copied.part_names = set(self.part_names)
@@ -269,6 +306,11 @@ class AveragedProgram(ProgramHook):
             late_feed = {one.name: gradient for one, gradient in zip(self.inputs, gradients, strict=True)}
             for i, value in zip(parts.late_items, late.to_numpy(late(values, late_feed)), strict=True):
                 results[i] = value
+        if due and self.shares is not None:
+            self.shares.exchange(values, self.size)
+        # What is stored counts: between two updates nothing is, and another process may have updated it.
+        for i, name in parts.stored_items.items():
+            results[i] = to_numpy(to_array(values[name]))
         return results
 
     def _run_pruned(
@@ -311,7 +353,12 @@ class AveragedProgram(ProgramHook):
             early_items = [i for i, late in enumerate(is_late) if not late]
             late_items = [i for i, late in enumerate(is_late) if late]
             writes = program.writes
-            late_writes = {name: symbol for name, symbol in writes.items() if symbol in late_symbols}
+            names = {symbol: name for name, symbol in writes.items() if symbol in late_symbols}
+            stored_items = {}
+            for i in late_items:
+                if symbols[i] in names or symbols[i].kind == "variable":
+                    stored_items[i] = names.get(symbols[i], symbols[i].name)
+            late_writes = {name: symbol for symbol, name in names.items()}
             early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
             wanted = [symbols[i] for i in early_items] + [held_symbol(one) for one in self.gradients]
             # Early: what does not depend on averages. Late: updates, from averages that are fed.
@@ -320,6 +367,7 @@ class AveragedProgram(ProgramHook):
                 CompiledRun(program, [symbols[i] for i in late_items], True, late_writes),
                 early_items,
                 late_items,
+                stored_items,
             )
             program.compiled_runs[key] = parts
         return parts
@@ -392,8 +440,14 @@ class AveragedProgram(ProgramHook):
         if self.shared:
             return
         names = [name for name in program.vars if name not in program.learning_rates]
+        before: dict[str, Any] = {}
+        if self.shares is not None:
+            # Each process has states of other Parameters.
+            names = [name for name in names if name not in self.shares.state_names]
         if any(values.get(name) is None for name in names):
             return  # the run says which one has no value
+        if self.shares is not None:
+            before = {name: to_numpy(to_array(values[name])) for name in self.shares.owner_of}
         self.process_grid: Any = program.process_grid
         with eager_mode():
             tensors = [wrap(to_array(values[name])) for name in names]
@@ -401,6 +455,8 @@ class AveragedProgram(ProgramHook):
                 same_everywhere(own, group, self.size)
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
+        if self.shares is not None:
+            self.shares.follow_parameters(before, values)
         # Once, before the first update.
         self.shared = True
 

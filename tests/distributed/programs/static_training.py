@@ -20,6 +20,15 @@ CASES = {
     "merged": {"gradient_merge": {"k_steps": 3, "avg": True}},
     "added": {"gradient_merge": {"k_steps": 2, "avg": False}},
     "synchronized": {"sync_batch_norm": True},
+    "sharded": {"clip": 0.1, "scheduler": True, "sharding": {"sharding_degree": "all"}},
+    "sharded, bfloat16": {
+        "amp": {"use_pure_bf16": True, "use_fp16_guard": False},
+        "sharding": {"sharding_degree": "all", "stage": 2},
+    },
+    "sharded, merged": {
+        "gradient_merge": {"k_steps": 2, "avg": True},
+        "sharding": {"sharding_degree": "all"},
+    },
     "bfloat16": {"amp": {"use_pure_bf16": True, "use_fp16_guard": False}},
 }
 
@@ -40,6 +49,9 @@ def trained(case):
         if name in case:
             setattr(strategy, name, True)
             setattr(strategy, f"{name}_configs", case[name])
+    if "sharding" in case:
+        strategy.sharding = True
+        strategy.sharding_configs = case["sharding"] | {"sharding_degree": size}
     main, startup = paddle.static.Program(), paddle.static.Program()
     paddle.seed(5 + rank)  # the parameters of the first process count
     scope = paddle.static.Scope()
@@ -74,7 +86,17 @@ def trained(case):
         name = main.all_parameters()[0].name
         weight = exe.run(test, feed=whole, fetch_list=[name])[0].astype("float32").tolist()
         saved = saved_loss(main, x, result, whole)
-    return {"losses": losses, "after": after, "weight": weight, "saved": saved}
+        states = sorted(main_name for main_name in main.state_dict("opt") if "learning_rate" not in main_name)
+        # what a training run fetches of a Parameter is its new value, too
+        fetched = exe.run(main, feed=feed, fetch_list=[name])[0].astype("float32").tolist()
+    return {
+        "losses": losses,
+        "after": after,
+        "weight": weight,
+        "saved": saved,
+        "states": states,
+        "fetched": fetched,
+    }
 
 
 def saved_loss(program, x, result, batch):
@@ -95,6 +117,20 @@ def refused():
     except NotImplementedError as error:
         return str(error)
     return ""
+
+
+def refused_degrees():
+    """The messages of `sharding_configs` that two processes cannot follow."""
+    messages = []
+    for configs in ({}, {"sharding_degree": 2, "stage": 3}, {"sharding_degree": 1}, {"mp_degree": 2}):
+        strategy = fleet.DistributedStrategy()
+        strategy.sharding = True
+        strategy.sharding_configs = configs
+        try:
+            fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
+        except (NotImplementedError, ValueError) as error:
+            messages.append(str(error))
+    return messages
 
 
 def refused_layer():
@@ -128,6 +164,7 @@ if __name__ == "__main__":
             {
                 "results": results,
                 "refused": refused(),
+                "degrees": refused_degrees(),
                 "split": split,
                 "norm": refused_norm(),
                 "layer": refused_layer(),
