@@ -49,6 +49,7 @@ class ClipGradBase:
 
 @ft.partial(jax.jit, static_argnums=0)
 def clip_all(rule: tuple[Any, ...], grads: Any) -> list[jax.Array]:
+    """Clips gradients by a rule. By "global_norm" they get one factor, by "norm" and "value" each its own."""
     kind, *limits = rule
     if kind == "global_norm":
         # One factor for all gradients.
