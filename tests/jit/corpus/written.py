@@ -340,7 +340,7 @@ def shape_len(P, x):
     return x * len(x.shape), len(x), x * len(x)
 
 
-@program([F4(4, 6)], [F4(6, 6)])
+@program([F4(4, 6)], [F4(6, 6)], refused_by={"stablehlo": "take_index does not take these lengths"})
 def slice_step_of_length(P, x):
     k = x.shape[0] // 2
     return x[::k]
