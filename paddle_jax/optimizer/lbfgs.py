@@ -281,8 +281,10 @@ class LBFGS(Optimizer):
         return {"state": state}
 
     def set_state_dict(self, state_dict: StateDict) -> None:
-        """Takes over a state made by `state_dict()`."""
+        """Takes over a state made by `state_dict()`. What it does not have stays as it is."""
         require_dict("set_state_dict", state_dict)
+        if "state" not in state_dict:
+            return
         state = {
             key: value._value if isinstance(value, Tensor) else value
             for key, value in state_dict["state"].items()

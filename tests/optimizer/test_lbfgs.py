@@ -136,6 +136,15 @@ def test_state(tmp_path):
     assert set(first.state_dict()["state"]) == set(theirs[1].state_dict()["state"]) - {"al"}
 
 
+@pytest.mark.parametrize("given", [{}, {"of": "another"}])
+def test_a_state_of_others_changes_nothing(given):
+    _, optimizer, closure, _ = problem(ours, max_iter=2)
+    optimizer.step(closure)
+    before = optimizer.state_dict()["state"]["n_iter"]
+    assert optimizer.set_state_dict(given) is None
+    assert optimizer.state_dict()["state"]["n_iter"] == before
+
+
 def test_errors():
     for call in (
         lambda o, c: o.minimize(c()),
