@@ -39,9 +39,9 @@ def main(argv):
     from paddle_jax.alias import Main, install_as_paddle
 
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
-        print(_USAGE, file=sys.stdout if argv and argv[0] in ("-h", "--help") else sys.stderr)
         if argv and argv[0] in ("-h", "--help"):
-            return 0
+            return _print(_USAGE)
+        print(_USAGE, file=sys.stderr)
         return 2
     command = _command(argv)
     if command is not None:
@@ -126,7 +126,16 @@ def _warm(argv: list[str]) -> int:
 
 
 def _print_version() -> int:
-    print(_version_text())
+    return _print(_version_text())
+
+
+def _print(text: str) -> int:
+    """Prints a text for a reader that may have gone, such as `head`; returns the exit status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # The interpreter writes what is left at its end, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -301,3 +301,12 @@ def test_wrong_usage_of_the_command(capsys, arguments, text):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2 and text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_reader_that_has_gone_is_no_error(option):
+    command = [sys.executable, "-m", "paddle_jax", option]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
