@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax import nn
 from paddle_jax._core.tape.grad_mode import no_grad
+from paddle_jax.hapi.evaluation_mode import evaluation_mode
 from paddle_jax.hapi.model_summary import inside_recurrent
 from paddle_jax.hapi.static_flops import Table
 from paddle_jax.nn import Layer
@@ -169,17 +170,12 @@ def dynamic_flops(
                 lambda _, x, y, count=count, entry=entry: _called(count, entry, x, y)
             )
         )
-    training = model.training
-    # The run must neither drop elements nor change statistics.
-    model.eval()
     try:
-        with no_grad():
+        with evaluation_mode(model), no_grad():
             model(inputs)
     finally:
         for hook in hooks:
             hook.remove()
-        if training:
-            model.train()
     # Only what was called has shapes.
     rows = [entry for entry in found.values() if entry.input_shape is not None]
     total = int(sum(int(entry.total_ops) for entry in rows))

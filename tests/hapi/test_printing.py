@@ -150,3 +150,18 @@ def test_warnings(paddle, oracle, name):
         return [(each.category, str(each.message)) for each in found if not ONCE.search(str(each.message))]
 
     assert warned(paddle) == warned(oracle) != []
+
+
+@pytest.mark.parametrize("count", ["summary", "flops"])
+@pytest.mark.parametrize("training", [True, False])
+def test_layers_keep_their_modes(paddle, count, training):
+    """The real Paddle puts them into the mode of the network."""
+    net = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.Dropout(0.5), paddle.nn.BatchNorm1D(2))
+    net.train() if training else net.eval()
+    net[2].training = not training
+    mean = net[2]._mean.numpy()
+    with contextlib.redirect_stdout(io.StringIO()):
+        getattr(paddle, count)(net, (1, 2))
+    modes = [layer.training for layer in net.sublayers(include_self=True)]
+    assert modes == [training, training, training, not training]
+    np.testing.assert_array_equal(net[2]._mean.numpy(), mean)
