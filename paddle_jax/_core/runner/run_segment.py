@@ -96,10 +96,9 @@ def run_single_op(segment: Segment) -> bool:
     if not repair_tracing():
         return False
     signature, *positions = ops[0]
-    operands = operands_at(positions, leaves, {}, materialize)
     before = warning_mode.set(NO_WARNINGS)
     try:
-        results = interpret(signature, operands)
+        results = interpret(signature, operands_at(positions, leaves, {}, materialize))
     finally:
         warning_mode.reset(before)
     if results is None:
