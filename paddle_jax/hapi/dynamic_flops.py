@@ -9,9 +9,9 @@ import numpy as np
 
 from paddle_jax import nn
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax.hapi.evaluation_mode import evaluation_mode
 from paddle_jax.hapi.model_summary import inside_recurrent
 from paddle_jax.hapi.static_flops import Table
+from paddle_jax.jit.io import evaluating
 from paddle_jax.nn import Layer
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.random import randn
@@ -171,7 +171,7 @@ def dynamic_flops(
             )
         )
     try:
-        with evaluation_mode(model), no_grad():
+        with evaluating(model), no_grad():
             model(inputs)
     finally:
         for hook in hooks:

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax._program.input_spec import InputSpec
-from paddle_jax.hapi.evaluation_mode import evaluation_mode
+from paddle_jax.jit.io import evaluating
 from paddle_jax.nn import LayerList, Sequential
 from paddle_jax.nn.layer.rnn import RNNBase
 from paddle_jax.tensor.creation import ones
@@ -57,7 +57,7 @@ def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any =
     """
     if input_size is None and input is None:
         raise ValueError("summary: input_size: neither input_size nor input is given; give one of them")
-    with evaluation_mode(net):
+    with evaluating(net):
         text, counts = summary_string(net, _sizes(input_size) if input is None else None, dtypes, input)
     print(text)
     return counts
