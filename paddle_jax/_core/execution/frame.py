@@ -83,6 +83,11 @@ class Frame:
     implied: Mapping[Any, Any] = MappingProxyType({})
     has_length_texts = False  # whether code that makes numbers of texts has made a text of an unknown length
     for_user = False  # whether a function that the user calls runs; the code that runs does not show it
+    # whether `read` and `host_value` give what a Tensor holds; each subclass finds out
+    reads_held_values: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        cls.reads_held_values = cls.read is Frame.read and cls.host_value is Frame.host_value
 
     def __init__(self) -> None:
         self.outer: Any = None
@@ -346,12 +351,6 @@ class Frame:
     def poll_checks(self) -> None:
         """Called before a value is read while checks of values are pending; raises what they found."""
         poll(True)
-
-    # whether `read` and `host_value` give what a Tensor holds, as they do below
-    reads_held_values: ClassVar[bool] = True
-
-    def __init_subclass__(cls) -> None:
-        cls.reads_held_values = cls.read is Frame.read and cls.host_value is Frame.host_value
 
     def read(self, tensor: Tensor) -> Any:
         """The raw value of a Tensor, to compute with it or to hand it on."""

@@ -19,6 +19,7 @@ from jax.sharding import NamedSharding
 
 from paddle_jax._core.base import launch_variables
 from paddle_jax._core.lazy import jax_plugins, tpu_compiler
+from paddle_jax._core.lazy.settings import settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,12 +103,9 @@ def default_device() -> Any:
     return _Devices.default or _find_default()
 
 
-def is_default_cpu(device: Any) -> bool:
-    """Whether a device is the one that new arrays are put on, and a CPU."""
-    chosen = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
-    if chosen is None and device is _Devices.default is HOST:
-        return True  # nearly always
-    return device is default_device() and device.platform == "cpu"
+def may_interpret(device: Any) -> bool:
+    """Whether NumPy may compute what belongs on a device."""
+    return settings.interpreter and device is default_device() and device.platform == "cpu"
 
 
 def _find_default() -> Any:

@@ -31,7 +31,7 @@ from paddle_jax._core.base.event_log import compile_listeners, log
 from paddle_jax._core.base.interrupt_safe import InterruptSafeCall, preserved_tracing
 from paddle_jax._core.kernels.kernel_gradients import linearize, pull_back
 from paddle_jax._core.lazy.device_put import put
-from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.devices import default_device, may_interpret
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import OP_MASK, aval_at, needed_ops
 from paddle_jax._core.lazy.reference_counts import is_unreferenced
@@ -55,7 +55,6 @@ from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
     has_products,
-    may_interpret,
     runs_before_compiling,
 )
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from paddle_jax._core.base.state import local
-from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.devices import default_device, may_interpret
 from paddle_jax._core.lazy.settings import settings
-from paddle_jax._core.runner.tiering import may_interpret, runs_before_compiling
+from paddle_jax._core.runner.tiering import runs_before_compiling
 
 _MAX_SHAPES = 1 << 12
 _UNKNOWN_THRESHOLD = 10  # calls before compiling, where the ops of a call cannot be counted

@@ -20,7 +20,7 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
 from paddle_jax._core.lazy.device_put import put_if_large
-from paddle_jax._core.lazy.devices import default_device, device_of, is_default_cpu
+from paddle_jax._core.lazy.devices import default_device, device_of, may_interpret
 from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
@@ -44,7 +44,7 @@ from paddle_jax._core.runner.joined_plans import recurring_results, results_or_n
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.operands import operands_at
 from paddle_jax._core.runner.short_segments import MAX_ALONE, is_of_integers, new_short_plan, short_plans
-from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, interpret, may_interpret, tier_state
+from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
 _Plan = Iterable[tuple[int, Iterable[int]]]
@@ -91,9 +91,7 @@ def run_single_op(segment: Segment) -> bool:
     ops = segment.ops
     leaves = segment.leaves
     device = _device_of(segment)
-    if not _may_run_part(segment) or not settings.interpreter or not is_default_cpu(device):
-        return False
-    if not repair_tracing():
+    if not _may_run_part(segment) or not may_interpret(device) or not repair_tracing():
         return False
     signature, *positions = ops[0]
     before = warning_mode.set(NO_WARNINGS)
@@ -120,9 +118,9 @@ def run_short_segment(segment: Segment, value: LazyArray) -> bool:
     ops = segment.ops
     leaves = segment.leaves
     device = _device_of(segment)
-    if len(ops) > MOST_CHEAP_OPS or settings.min_repeats or not _may_run_part(segment):
+    if len(ops) > MOST_CHEAP_OPS or settings.min_repeats:
         return False
-    if not settings.interpreter or not is_default_cpu(device):
+    if not _may_run_part(segment) or not may_interpret(device):
         return False
     key = tuple(ops)
     try:

@@ -13,9 +13,8 @@ import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.event_log import log
-from paddle_jax._core.lazy.devices import default_device, is_default_cpu
+from paddle_jax._core.lazy.devices import default_device, may_interpret
 from paddle_jax._core.lazy.segment import OpSignature
-from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend import Plan, Refusal, plan
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
@@ -114,11 +113,6 @@ def is_cheap(ops: Sequence[tuple[Any, ...]]) -> bool:
     if any(state.plan is None or _SAVED * state.cost > _KERNEL for state in states):
         return False
     return sum(state.cost + _SHORT_CALL for state in states) <= _CHEAP
-
-
-def may_interpret(device: Any) -> bool:
-    """Whether NumPy may compute what belongs on a device."""
-    return settings.interpreter and is_default_cpu(device)
 
 
 def interpret(
