@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from paddle_jax._core.lazy.transfer import to_array, to_numpy
-from paddle_jax._core.tensors.held_values import computed_array, numpy_dtype
+from paddle_jax._core.tensors.held_values import computed_array
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax._program.composites import eager_mode
 from paddle_jax._program.program import Program
-from paddle_jax.distributed.collective import new_group
 from paddle_jax.distributed.data_parallel import same_everywhere
+from paddle_jax.distributed.fleet.base.topology import own_group
 from paddle_jax.distributed.sharding.optimizers import owners
 
 _WHERE = "fleet.distributed_optimizer: strategy.sharding_configs"
@@ -38,11 +40,11 @@ class UpdateShares:
     def deal_out(self, pairs: Sequence[tuple[Any, Any]]) -> set[str]:
         """Deals out the Parameters of pairs of Parameter and gradient; returns the names of those that this
         process updates."""
-        params = [param for param, _ in pairs]
-        places = owners(params, self.group.nranks)
-        found = {param.name: places[id(param)] for param in params}
-        self.owner_of.update(found)
-        return {name for name, place in found.items() if place == self.group.rank}
+        # A second loss may have some of the Parameters of the first one, whose states have a place already.
+        new = [param for param, _ in pairs if param.name not in self.owner_of]
+        places = owners(new, self.group.nranks)
+        self.owner_of.update({param.name: places[id(param)] for param in new})
+        return {param.name for param, _ in pairs if self.owner_of[param.name] == self.group.rank}
 
     def note_states(self, program: Program, before: set[str]) -> None:
         """Notes the states that the updates have added to a program. before: the names of its Variables."""
@@ -65,22 +67,33 @@ class UpdateShares:
                 if place != self.group.rank:
                     values.update(zip(names, map(computed_array, tensors), strict=True))
 
-    def follow_parameters(self, before: dict[str, Any], values: dict[str, Any]) -> None:
-        """Makes copies of Parameters in float32 anew, where the Parameters have got other values.
+    def copied_values(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values of the Parameters of which this process holds copies in float32, by their names."""
+        return {
+            name: to_numpy(to_array(values[name]))
+            for name in self.owner_of
+            if _copy_name(name) in self.state_names
+        }
+
+    def update_copies(self, before: dict[str, Any], values: dict[str, Any]) -> None:
+        """Makes the copies in float32 again of Parameters that have got other values.
 
         Args:
-            before: the values of the Parameters by name, before the first process gave them its own.
+            before: what `copied_values` gave, before the first process gave all others its Parameters.
             values: the values of all Variables by name.
         """
-        for name, old in before.items():
-            master = f"{name}_fp32_master_0"
-            new = to_numpy(values[name])
-            if master in self.state_names and (new != old).any():
-                values[master] = new.astype(numpy_dtype(wrap(to_array(values[master]))))
+        for name, value in self.copied_values(values).items():
+            if (value != before[name]).any():
+                values[_copy_name(name)] = value.astype(np.float32)
+
+
+def _copy_name(param: str) -> str:
+    """The name of the copy in float32 of a Parameter of low precision."""
+    return f"{param}_fp32_master_0"
 
 
 def _checked_degree(strategy: Any, count: int) -> int:
-    """The number of processes that share updates; raises what `shares_of` says. count: all processes."""
+    """The number of processes that share updates; raises what `sharing_group` says. count: all processes."""
     configs = strategy.sharding_configs
     degree = configs["sharding_degree"]
     refused = [name for name in ("mp_degree", "pp_degree", "gradient_merge_acc_step") if configs[name] != 1]
@@ -110,8 +123,9 @@ def _checked_degree(strategy: Any, count: int) -> int:
     return degree
 
 
-def shares_of(strategy: Any, group: Any) -> UpdateShares | None:
-    """The UpdateShares of a strategy; None without `sharding` or with a degree of 1. All processes call it.
+def sharing_group(strategy: Any, group: Any) -> Any:
+    """The Group of the processes that share updates; None without `sharding` or with a degree of 1. All
+    processes call it.
 
     Raises:
         ValueError: the degrees do not give the number of processes.
@@ -123,15 +137,8 @@ def shares_of(strategy: Any, group: Any) -> UpdateShares | None:
     if degree == 1:
         return None
     if degree == group.nranks:
-        return UpdateShares(group)
-    found = None
-    # All processes make all groups, in the same order.
-    for first in range(0, group.nranks, degree):
-        ranks = [group.ranks[place] for place in range(first, first + degree)]
-        made = new_group(ranks)
-        if first <= group.rank < first + degree:
-            found = made
-    return UpdateShares(found)
+        return group
+    return own_group([group.ranks[i : i + degree] for i in range(0, group.nranks, degree)])
 
 
-__all__ = ["UpdateShares", "shares_of"]
+__all__ = ["UpdateShares", "sharing_group"]

@@ -19,7 +19,7 @@ from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
-from paddle_jax.distributed.fleet.static_sharding import UpdateShares, shares_of
+from paddle_jax.distributed.fleet.static_sharding import UpdateShares, sharing_group
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
 from paddle_jax.optimizer import Adam, Lamb, Momentum, Optimizer
 from paddle_jax.static.amp.decorator import OptimizerWithMixedPrecision, decorate
@@ -44,23 +44,23 @@ class StaticOptimizer:
         base: Optimizer that updates.
         strategy: DistributedStrategy.
         group: Group of the processes, or None in a process alone.
-        shares: UpdateShares, or None where each process updates all Parameters.
+        sharing_group: Group of the processes that share updates, or None where each updates all Parameters.
     """
 
     def __init__(self, optimizer: Any, strategy: Any, group: Any) -> None:
         self.strategy = strategy
         self.group = group
-        self.shares: UpdateShares | None = None
+        self.sharing_group: Any = None
         if group is not None:
             _refuse(strategy)
-            self.shares = shares_of(strategy, group)
+            self.sharing_group = sharing_group(strategy, group)
         chosen = _chosen(optimizer, strategy)
         self.inner: Any = _in_low_precision(chosen, strategy)
         # The one that updates, inside of mixed precision that the user has put around it.
         self.base: Any = chosen
         while isinstance(self.base, OptimizerWithMixedPrecision):
             self.base = self.base._optimizer
-        if self.shares is not None and not isinstance(self.base, Optimizer):
+        if self.sharing_group is not None and not isinstance(self.base, Optimizer):
             raise NotImplementedError(
                 f"fleet.distributed_optimizer: strategy: sharding with {type(self.base).__name__}; give an "
                 "optimizer of paddle.optimizer"
@@ -94,14 +94,14 @@ class StaticOptimizer:
                 self.strategy.fuse_grad_size_in_MB * _MIB,
                 merging.get("k_steps", 1),
                 merging.get("avg", True),
-                self.shares,
+                UpdateShares(self.sharing_group) if self.sharing_group is not None else None,
             )
         # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
             averages = program.hook.add(pairs)
-            if self.shares is None:
+            if program.hook.shares is None:
                 return inner.apply_gradients(averages), averages
-            return self._own_updates(self.shares, program, averages), averages
+            return self._own_updates(program.hook.shares, program, averages), averages
 
     def _own_updates(
         self, shares: UpdateShares, program: Program, averages: list[tuple[Any, Any]]
@@ -447,7 +447,7 @@ class AveragedProgram(ProgramHook):
         if any(values.get(name) is None for name in names):
             return  # the run says which one has no value
         if self.shares is not None:
-            before = {name: to_numpy(to_array(values[name])) for name in self.shares.owner_of}
+            before = self.shares.copied_values(values)
         self.process_grid: Any = program.process_grid
         with eager_mode():
             tensors = [wrap(to_array(values[name])) for name in names]
@@ -456,7 +456,7 @@ class AveragedProgram(ProgramHook):
             for name, tensor in zip(names, tensors, strict=True):
                 values[name] = computed_array(tensor)
         if self.shares is not None:
-            self.shares.follow_parameters(before, values)
+            self.shares.update_copies(before, values)
         # Once, before the first update.
         self.shared = True
 

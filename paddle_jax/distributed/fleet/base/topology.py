@@ -130,6 +130,16 @@ class CommunicateTopology:
         return self.get_rank(**(self.get_coord(global_rank)._asdict() | kwargs))
 
 
+def own_group(lists: Sequence[Sequence[int]]) -> Group:
+    """Makes groups of lists of processes, and gives the one that has this process.
+
+    All processes must call it, since each makes all groups, also those of others.
+    """
+    rank = get_rank()
+    groups = [new_group(ranks) for ranks in lists]
+    return next(group for group in groups if rank in group.ranks)
+
+
 class HybridCommunicateGroup:
     """The groups along the dimensions of a grid of this program's processes. Nothing is sent to make them;
     all processes must make them.
@@ -195,13 +205,7 @@ class HybridCommunicateGroup:
         self.is_last_stage: Any = self.stage_id == self._sizes.get("pipe", 1) - 1
 
     def _create_groups(self, names: Sequence[str]) -> Group:
-        return self._own_group(self._topo.get_fused_ranks(names))
-
-    def _own_group(self, lists: Sequence[Sequence[int]]) -> Group:
-        """The one of several groups that has this process."""
-        # All processes must make all groups, also those of others.
-        groups = [new_group(ranks) for ranks in lists]
-        return next(group for group in groups if self.global_rank in group.ranks)
+        return own_group(self._topo.get_fused_ranks(names))
 
     def _longer(self, short: str) -> Group:
         """The group along a dimension that is not there by default."""
@@ -443,17 +447,15 @@ class EPHybridCommunicateGroup(HybridCommunicateGroup):
         dense = self._dense_topo
         self._groups = {name: self._create_groups([name]) for name in ("pipe", "data", "sep", "model")}
         for name in ("expert", "moe_sharding"):
-            self._groups[name] = self._own_group(self._moe_topo.get_fused_ranks([name]))
+            self._groups[name] = own_group(self._moe_topo.get_fused_ranks([name]))
         sharding = dense.get_fused_ranks(["moe_sharding", "dense_sharding"])
         count = sizes.get("context", 1)
         # Neighbours along "sharding" share a sequence.
         context = [ranks[i : i + count] for ranks in sharding for i in range(0, len(ranks), count)]
-        self._groups["sharding"] = self._own_group(sharding)
-        self._groups["context"] = self._own_group(context)
-        self._groups["cp_mp"] = self._own_group(_joined(context, dense.get_fused_ranks(["model"])))
-        self._groups["cp_sharding"] = self._own_group(
-            [ranks[i::count] for ranks in sharding for i in range(count)]
-        )
+        self._groups["sharding"] = own_group(sharding)
+        self._groups["context"] = own_group(context)
+        self._groups["cp_mp"] = own_group(_joined(context, dense.get_fused_ranks(["model"])))
+        self._groups["cp_sharding"] = own_group([ranks[i::count] for ranks in sharding for i in range(count)])
         names = [name for name in dense.get_hybrid_group_names() if name != "data"]
         self._check = self._create_groups(names)
         self._sharding_check = self._create_groups([name for name in names if name != "moe_sharding"])
