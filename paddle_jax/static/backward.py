@@ -98,6 +98,31 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
     return [made.get(s) for s in wanted]
 
 
+def _by_inputs(
+    program: Program,
+    targets: Sequence[Symbol],
+    starts: Sequence[Symbol | None],
+    inputs: Sequence[Any],
+    no_grad_set: Iterable[Tensor | str] | None,
+) -> list[Tensor | None]:
+    """The gradients of targets by Variables; None for those that no target depends on.
+
+    The update of another loss gives a Parameter a new Symbol. A target depends on what it was recorded with.
+    """
+    last = [program.symbol_of(v) if v.persistable else held_symbol(v) for v in inputs]
+    first = [program.scope_symbol(v) if v.persistable else s for v, s in zip(inputs, last, strict=True)]
+    found = differentiated(program, targets, starts, [*first, *last], no_grad_set)
+    results = []
+    for i, (by_first, by_last) in enumerate(zip(found[: len(last)], found[len(last) :], strict=True)):
+        if by_first is None:
+            results.append(by_last)
+        elif by_last is None or first[i] is last[i]:
+            results.append(by_first)
+        else:
+            results.append(by_first + by_last)
+    return results
+
+
 def gradients(
     targets: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
@@ -148,10 +173,8 @@ def gradients(
                     f"the target has {list(target.shape)}"
                 )
     program = _program("gradients", targets[0])
-    # A persistable Variable stands for what it was last set to.
-    wanted = [program.symbol_of(v) if v.persistable else held_symbol(v) for v in inputs]
     started = [None if s is None else _symbol(s) for s in starts]
-    found = differentiated(program, [held_symbol(t) for t in targets], started, wanted, no_grad_set)
+    found = _by_inputs(program, [held_symbol(t) for t in targets], started, inputs, no_grad_set)
     # Paddle gives None for an input that no gradient shall reach.
     return [None if v.stop_gradient else g for v, g in zip(inputs, found, strict=True)]
 
@@ -211,9 +234,7 @@ def append_backward(
     else:
         chosen = [program.var(p) if isinstance(p, str) else p for p in parameter_list]
     chosen = [p for p in chosen if not p.stop_gradient]
-    found = differentiated(
-        program, [held_symbol(loss)], [None], [program.symbol_of(p) for p in chosen], no_grad_set
-    )
+    found = _by_inputs(program, [held_symbol(loss)], [None], chosen, no_grad_set)
     # A parameter that was asked for by name stays in the list, also without a gradient.
     pairs = [
         (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None

@@ -341,3 +341,44 @@ def test_clipping_by_value_as_eagerly(static):
     exe = S.Executor()
     exe.run(startup)
     np.testing.assert_allclose(exe.run(main, fetch_list=[w])[0], [2.7, 0.1, -0.1], rtol=1e-5)
+
+
+def two_losses(m):
+    """A gradient and the values of two Parameters after each step. Both losses come before any update."""
+    m.enable_static()
+    main, startup = m.static.Program(), m.static.Program()
+    with m.static.scope_guard(m.static.Scope()), m.static.program_guard(main, startup):
+        x = m.static.data("x", [None, 2])
+        a, b = (
+            m.static.create_parameter([2, 1], "float32", default_initializer=m.nn.initializer.Constant(value))
+            for value in (1.0, 2.0)
+        )
+        first = (x @ a).mean()
+        second = ((x @ a) * (x @ b)).mean()
+        m.optimizer.SGD(0.01).minimize(first)
+        (slope,) = m.static.gradients(second, a)
+        m.optimizer.SGD(0.02).minimize(second)
+        executor = m.static.Executor()
+        executor.run(startup)
+        rows = np.arange(6, dtype="float32").reshape(3, 2)
+        return [
+            [np.asarray(one) for one in executor.run(main, feed={"x": rows}, fetch_list=[slope, a, b])]
+            for _ in range(STEPS)
+        ]
+
+
+def test_two_losses_with_a_common_parameter(oracle):
+    ours = two_losses(paddle_jax)
+    rows = np.arange(6, dtype="float32").reshape(3, 2)
+    a, b = np.ones([2, 1], "float32"), np.full([2, 1], 2, "float32")
+    for slope, new_a, new_b in ours:
+        by_a = (rows * (rows @ b)).mean(0)[:, None]
+        by_b = (rows * (rows @ a)).mean(0)[:, None]
+        np.testing.assert_allclose(slope, by_a, rtol=1e-5)
+        a = a - 0.01 * rows.mean(0)[:, None] - 0.02 * by_a
+        b = b - 0.02 * by_b
+        np.testing.assert_allclose(new_a, a, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(new_b, b, rtol=1e-4, atol=1e-6)
+    for step, real in zip(ours, two_losses(oracle), strict=True):
+        for one, other in zip(step, real, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)

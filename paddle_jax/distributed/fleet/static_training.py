@@ -268,7 +268,10 @@ class AveragedProgram(ProgramHook):
         and input."""
         averages = []
         for param, gradient in pairs:
-            declared = data(f"{gradient.name}@AVERAGE", list(gradient.shape), str(numpy_dtype(gradient)))
+            name = f"{gradient.name}@AVERAGE"
+            if any(one.name == name for one in self.inputs):  # of another loss
+                name = f"{name}_{len(self.inputs)}"
+            declared = data(name, list(gradient.shape), str(numpy_dtype(gradient)))
             self.gradients.append(gradient)
             self.inputs.append(declared)
             averages.append((param, declared))
