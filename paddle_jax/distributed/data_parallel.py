@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
 
 
-__all__ = ["DataParallel", "averaged", "in_buckets", "same_everywhere"]
+__all__ = ["DataParallel", "averaged", "exchange_in_buckets", "in_buckets", "same_everywhere"]
 
 _MIB = 1 << 20
 
@@ -70,6 +70,18 @@ def _together(tensors: Any, call: Any) -> None:
 
 
 @no_grad()
+def exchange_in_buckets(tensors: Sequence[Tensor], size: float, exchange: Callable[[Any], Any]) -> None:
+    """Replaces the values of Tensors by what an exchange makes of buckets of them.
+
+    Args:
+        tensors: list of Tensors, the same on all processes in number, order, shapes and dtypes.
+        size: bytes that travel together.
+        exchange: function from a flat array of one dtype to such an array.
+    """
+    for bucket in in_buckets(tensors, size):
+        _together(bucket, exchange)
+
+
 def averaged(gradients: Sequence[Tensor], group: Any, size: Any = 25 * _MIB) -> None:
     """Replaces gradients by their mean over the processes of a group.
 
@@ -78,18 +90,16 @@ def averaged(gradients: Sequence[Tensor], group: Any, size: Any = 25 * _MIB) -> 
         group: Group.
         size: bytes that travel together.
     """
-    for bucket in in_buckets(gradients, size):
-        _together(
-            bucket,
-            lambda flat: group.process_group.all_reduce(flat, collectives.AVG, "gradients: all_reduce"),
-        )
+    exchange_in_buckets(
+        gradients,
+        size,
+        lambda flat: group.process_group.all_reduce(flat, collectives.AVG, "gradients: all_reduce"),
+    )
 
 
-@no_grad()
 def same_everywhere(tensors: Any, group: Any, size: Any = 25 * _MIB, source: Any = 0) -> None:
     """Gives all processes of a group the values that the one at a place has, by default its first one."""
-    for bucket in in_buckets(tensors, size):
-        _together(bucket, lambda flat: group.process_group.broadcast(flat, source))
+    exchange_in_buckets(tensors, size, lambda flat: group.process_group.broadcast(flat, source))
 
 
 class DataParallel(Layer):

@@ -81,6 +81,37 @@ def test_gradients_that_hooks_add_up(found):
         assert one["hooks"] == [first, both] * 2
 
 
+SUMS, MEANS = [3.0, 30.0], [1.5, 15.0]
+SECOND_SUMS, SECOND_MEANS = [6.0, 60.0], [3.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # The second backward pass adds its slopes to the mean of the first.
+        ("sum", [SUMS, MEANS, SECOND_SUMS, SECOND_MEANS]),
+        ("mean", [MEANS, MEANS, SECOND_MEANS, SECOND_MEANS]),
+        ("native mean", [MEANS, MEANS, SECOND_MEANS, SECOND_MEANS]),
+        ("released", [SUMS, MEANS, SECOND_SUMS, SECOND_MEANS]),
+        ("reduced", [SUMS, MEANS]),
+        ("reduced mean", [MEANS, MEANS]),
+        ("accumulated", [None, [6.0, 60.0], [3.0, 30.0], None, [12.0, 120.0], [6.0, 60.0]]),
+    ],
+)
+def test_gradients_in_buffers(found, name, expected):
+    """The values are those of the real Paddle on two processes."""
+    for rank, one in enumerate(found):
+        # The other process of a reduction to the second one has a value of no use.
+        if not name.startswith("reduced") or rank == 1:
+            for got, wanted in zip(one["buffers"][name], expected, strict=False):
+                assert wanted is None or got == wanted
+
+
+def test_gradients_checked_in_by_hand(found):
+    for rank, one in enumerate(found):
+        assert one["checked in"] == [[rank + 1.0, 0.0], [1.5, 0.0], [1.5, 1.5], [1.5, 0.0]]
+
+
 def test_float32_gradients_of_half_precision(found):
     slope = [[2.0], [256.00390625]]  # the mean of both processes, twice
     for one in found:

@@ -19,12 +19,13 @@ def found():
     return [json.loads(process.out.splitlines()[-1]) for process in ended]
 
 
-@pytest.mark.parametrize("name", ["images", "accumulated", "fused", "pipeline"])
+@pytest.mark.parametrize("name", ["images", "accumulated", "fused", "buffers", "pipeline"])
 def test_as_in_one_process(found, oracle, name):
     alone = {
         "images": trainers.images_alone,
         "accumulated": trainers.accumulated_alone,
         "fused": trainers.accumulated_alone,
+        "buffers": trainers.accumulated_alone,
         "pipeline": trainers.pipeline_alone,
     }
     wanted = alone[name](oracle)

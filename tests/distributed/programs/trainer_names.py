@@ -11,6 +11,7 @@ from paddle_jax.distributed.fleet.utils import (
     hybrid_parallel_util,
     mix_precision_utils,
     sequence_parallel_utils,
+    tensor_fusion_helper,
 )
 from paddle_jax.incubate.distributed.models.moe import utils as experts
 from paddle_jax.nn import functional
@@ -24,6 +25,19 @@ CLASSES = np.array([8, 0, 4, 3])
 COLUMNS = (slice(0, 4), slice(4, 9))
 MARGINS = {"margin1": 1.0, "margin2": 0.3, "margin3": 0.1, "scale": 16.0}
 CHOSEN = [[1, 0, 3, 3], [3, 2, 3, -1]]
+BUFFERS = {
+    "sum": {},
+    "accumulated": {"acc_steps": 2},
+    "mean": {"scale_after_comm": False},
+    "native mean": {"use_reduce_avg": True},
+    "released": {"release_grads": True},
+    "reduced": {"act": tensor_fusion_helper.HOOK_ACTION.REDUCE, "dst": 1},
+    "reduced mean": {
+        "act": tensor_fusion_helper.HOOK_ACTION.REDUCE,
+        "dst": 1,
+        "scale_after_comm": False,
+    },
+}
 FIVE = ["dp", "pp", "sharding", "sep", "mp"]
 
 
@@ -125,6 +139,61 @@ def gradients_by_hooks(rank):
     return found
 
 
+def pair_of_parameters(rank):
+    """Two Parameters, and a loss whose slopes are rank + 1 and 10 (rank + 1)."""
+    first, second = (paddle.create_parameter(shape, "float32") for shape in ([2], [1, 1]))
+    return [first, second], lambda: (first.sum() + 10 * second.sum()) * (rank + 1)
+
+
+def slopes(parameters, name="grad"):
+    return [getattr(parameter, name)[0].item() for parameter in parameters]
+
+
+def buffer_of(parameters, **more):
+    group = paddle.distributed.get_group(0)
+    settings = {"act": tensor_fusion_helper.HOOK_ACTION.ALL_REDUCE, **more}
+    return tensor_fusion_helper.FusedCommBuffer(3, parameters, group, **settings)
+
+
+def gradients_in_buffers(rank):
+    """The first numbers of gradients after each backward pass, and after they are scaled."""
+    found = {}
+    for name, settings in BUFFERS.items():
+        parameters, loss = pair_of_parameters(rank)
+        buffer = buffer_of(parameters, **settings)
+        for parameter in parameters:
+            parameter._register_backward_hook(tensor_fusion_helper.bw_hook_func(buffer, parameter))
+        found[name] = []
+        for _ in range(2):
+            for _ in range(settings.get("acc_steps", 1)):
+                loss().backward()
+                found[name].append(slopes(parameters))
+            buffer.scale_grads()
+            found[name].append(slopes(parameters))
+    return found
+
+
+def gradients_checked_in_by_hand(rank):
+    """Gradients of which one is missing, before and after a later exchange, and in `main_grad`."""
+    parameters, _ = pair_of_parameters(rank)
+    buffer = buffer_of(parameters)
+    (parameters[0].sum() * (rank + 1)).backward()
+    for parameter in parameters:
+        buffer.add_grad(parameter, use_comm=False)
+    found = [slopes(parameters)]
+    buffer.comm_grads()
+    buffer.scale_grads()
+    found.append(slopes(parameters))
+    for parameter in parameters:
+        parameter.main_grad = None
+    buffer = buffer_of(parameters)
+    for parameter in parameters:
+        parameter.main_grad.add_(paddle.full(parameter.shape, rank + 1.0))
+        buffer.add_grad(parameter)
+    buffer.scale_grads()
+    return [*found, slopes(parameters, "main_grad"), slopes(parameters)]
+
+
 def tokens(rank):
     """Counts of tokens for two experts on each process."""
     chosen = paddle.to_tensor(CHOSEN[rank])
@@ -144,6 +213,8 @@ if __name__ == "__main__":
         "classes": divided_classes(hcg, rank),
         "inputs": same_inputs(hcg, rank),
         "hooks": gradients_by_hooks(rank),
+        "buffers": gradients_in_buffers(rank),
+        "checked in": gradients_checked_in_by_hand(rank),
         "tokens": tokens(rank),
         "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
     }

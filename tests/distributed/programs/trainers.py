@@ -252,21 +252,37 @@ def accumulated_alone(P):
     return trained_in_pairs(P, net, lambda rows: rows, backward)
 
 
-def accumulated(P, fused):
-    """As `accumulated_alone`: gradients of `DataParallel`, or summed up by the function of trainers."""
+def accumulated(P, by):
+    """As `accumulated_alone`: gradients of "DataParallel", or summed up by a "function" or in "buffers"."""
     P.distributed.fleet.init(is_collective=True)
     rank = P.distributed.get_rank()
     net = tagger(P)
-    model = net if fused else P.DataParallel(net)
-    sum_up = P.distributed.fleet.utils.hybrid_parallel_util.fused_allreduce_gradients
+    model = P.DataParallel(net) if by == "DataParallel" else net
+    utils = P.distributed.fleet.utils
+    helper = utils.tensor_fusion_helper
+    buffers = []
+    if by == "buffers":
+        _, _, buffers = helper.fused_parameters(
+            net.parameters(),
+            fuse_param=False,
+            comm_overlap=True,
+            act=helper.HOOK_ACTION.ALL_REDUCE,
+            acc_step=2,
+            group_size=1024,
+        )
+        for buffer in buffers:
+            for parameter in buffer.params:
+                parameter._register_backward_hook(helper.bw_hook_func(buffer, parameter))
 
     def backward(loss_of, is_last):
-        waits = not fused and not is_last
+        waits = by == "DataParallel" and not is_last
         with model.no_sync() if waits else contextlib.nullcontext():
             loss = loss_of(model)
             loss.backward()
-        if fused and is_last:
-            sum_up(list(net.parameters()), None)
+        if by == "function" and is_last:
+            utils.hybrid_parallel_util.fused_allreduce_gradients(list(net.parameters()), None)
+        for buffer in buffers if is_last else ():
+            buffer.scale_grads()
         return mean_over_processes(P, loss)
 
     return trained_in_pairs(P, net, lambda rows: rows[2 * rank : 2 * rank + 2], backward)
@@ -275,8 +291,9 @@ def accumulated(P, fused):
 def main(P):
     found = {
         "images": images(P),
-        "accumulated": accumulated(P, fused=False),
-        "fused": accumulated(P, fused=True),
+        "accumulated": accumulated(P, by="DataParallel"),
+        "fused": accumulated(P, by="function"),
+        "buffers": accumulated(P, by="buffers"),
         "pipeline": pipeline(P),
     }
     print(json.dumps(found))
