@@ -1,4 +1,7 @@
 from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import *
+from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import FusedCommBuffer as FusedCommBuffer
 from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import HOOK_ACTION as HOOK_ACTION
 from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import assign_group_by_size as assign_group_by_size
+from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import bw_hook_func as bw_hook_func
+from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import fused_parameters as fused_parameters
 from paddle_jax.distributed.fleet.utils.tensor_fusion_helper import get_current_device_type as get_current_device_type
