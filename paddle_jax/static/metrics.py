@@ -104,7 +104,7 @@ def auc(
     Returns:
         (area over all runs, area over the last runs, counts), float64 [] Variables and a list: positive and
         negative samples of the last runs, and of all runs, in each bucket. The counts are int64
-        [1, num_thresholds + 1]. Those of all runs keep their values in the Scope, for `fleet.metrics.auc`.
+        [1, num_thresholds + 1]. They keep their values in the Scope, for `fleet.metrics.auc`.
     Raises:
         ValueError: curve is something else.
         TypeError: input or label is no Variable.
@@ -159,7 +159,12 @@ def auc(
         last = state("batch_stats", (slide_steps, 2, buckets))
         last._adopt(concat([last[1:], counts.unsqueeze(0)], 0))
         window = last.sum(0)
-    return auc_area(total, curve), auc_area(window, curve), [window[:1], window[1:], positive, negative]
+    last_positive = state("batch_stat_pos", (1, buckets))
+    last_negative = state("batch_stat_neg", (1, buckets))
+    last_positive._adopt(window[:1])
+    last_negative._adopt(window[1:])
+    states = [last_positive, last_negative, positive, negative]
+    return auc_area(total, curve), auc_area(window, curve), states
 
 
 __all__ = ["accuracy", "auc"]

@@ -73,8 +73,10 @@ def test_area_under_the_curve(static, steps):
     assert positive.sum() == sum(label.sum() for _, label in runs)
     assert positive.sum() + negative.sum() == 240
     # The counts are in the Scope under their names, where trainers read them.
-    held = S.global_scope().find_var(counts[2].name).get_tensor()
-    np.testing.assert_array_equal(np.asarray(held), positive)
+    held = [np.asarray(S.global_scope().find_var(one.name).get_tensor()) for one in counts]
+    np.testing.assert_array_equal(held[2], positive)
+    assert held[0].sum() == sum(label.sum() for _, label in window)
+    assert held[0].sum() + held[1].sum() == 60 * len(window)
 
 
 def test_accuracy(oracle):
