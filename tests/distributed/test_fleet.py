@@ -113,8 +113,8 @@ def test_the_rest(found):
         *names, gradient = found[rank]["by a trainer"]
         assert names == ["DygraphShardingOptimizer", "AdamW", True, False]
         assert gradient == [[3.0] * 3] * 4  # two rows of ones, and of twos on the other process
-        far, pieces, whole, states, still_whole, moved = found[rank]["called itself"]
-        assert far == 0.0 and pieces < 0.6 * whole and still_whole == whole
+        far, pieces, whole, states, still_whole, saved_whole, moved = found[rank]["called itself"]
+        assert far == 0.0 and pieces < 0.6 * whole and still_whole == saved_whole == whole
         assert sum(states) == pieces and 0 < moved < 1
 
 

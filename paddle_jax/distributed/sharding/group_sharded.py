@@ -32,6 +32,16 @@ __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
 _LEVELS = ("os", "os_g", "p_g_os")
 _BUFFER = 2**23  # bytes of gradients that travel together
+# what an optimizer of whole parameters does otherwise than one of pieces
+_METHODS_OF_PIECES = (
+    "step",
+    "minimize",
+    "clear_grad",
+    "clear_gradients",
+    "state_dict",
+    "set_state_dict",
+    "_found_everywhere",
+)
 
 
 class GroupSharded(Layer):
@@ -254,20 +264,6 @@ class GroupShardedStage2(GroupSharded):
             optimizer._model = self
 
 
-class _StepOfPieces(GroupShardedOptimizer):
-    """The step of an optimizer whose own `step` is this one's, for programs that keep the optimizer."""
-
-    def _update(self) -> None:
-        self._parts.release()
-        # By the class: the object's own `step` leads here.
-        type(self._inner).step(self._inner)
-
-    def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Forgets the gradients; see `Optimizer.clear_grad`."""
-        type(self._inner).clear_grad(self._inner, set_to_zero)
-        self._model._kept.clear()
-
-
 class GroupShardedStage3(GroupSharded):
     """A Layer for data parallel training of which each process keeps pieces of parameters, gradients and
     states. The optimizer stays the program's own: its `step` and `clear_grad` work on the pieces.
@@ -302,13 +298,13 @@ class GroupShardedStage3(GroupSharded):
         group = member_of("GroupShardedStage3", group)
         super().__init__(layer, "p_g_os", group, _BUFFER, dp_group)
         try:
-            self._optim = _StepOfPieces(optimizer, self._parts, self)
+            self._optim = GroupShardedOptimizer(optimizer, self._parts, self)
         except (TypeError, ValueError):
             # The optimizer is refused: the model must stay usable without it.
             self.get_all_parameters()
             raise
         # Programs go on with the optimizer that they have passed, so its methods change.
-        for name in ("step", "minimize", "clear_grad", "clear_gradients", "_found_everywhere"):
+        for name in _METHODS_OF_PIECES:
             setattr(optimizer, name, getattr(self._optim, name))
 
 

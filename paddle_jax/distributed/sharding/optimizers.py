@@ -361,6 +361,11 @@ class GroupShardedOptimizer(Round):
         self._parts = parts
         self._model = model
 
+    def _call_inner(self, method: str, *args: Any) -> Any:
+        """Calls a method of the optimizer within, as its class defines it."""
+        # GroupShardedStage3 makes the object's own methods lead to this optimizer.
+        return getattr(type(self._inner), method)(self._inner, *args)
+
     def _total(self, params: Any, grads: Any) -> Any:
         mine = [
             g
@@ -378,18 +383,18 @@ class GroupShardedOptimizer(Round):
         else:
             # Parameters may still be whole from the forward pass.
             self._parts.release()
-            self._inner.step()
+            self._call_inner("step")
 
     def clear_grad(self, set_to_zero: Any = True) -> None:
         """Forgets the gradients; see `Optimizer.clear_grad`."""
-        self._inner.clear_grad(set_to_zero)
+        self._call_inner("clear_grad", set_to_zero)
         if self._model is not None:
             self._model._kept.clear()
 
     def state_dict(self) -> dict[str, Any]:
         """The states of this process; see `Optimizer.state_dict`. Of a Parameter in pieces: of its piece."""
         with self._as_pieces():
-            return self._inner.state_dict()
+            return self._call_inner("state_dict")
 
     def _as_pieces(self) -> contextlib.AbstractContextManager[None]:
         """States have the shapes of pieces, whatever the parameters are at present."""
@@ -405,11 +410,12 @@ class GroupShardedOptimizer(Round):
         """
         named = {}
         # Of which parameter a state is: its pieces are joined by that.
-        for slot, param, _ in self._inner._entries():
-            named[
-                "master" if slot == "master" else self._inner._state_name(param, slot),
-                param.name if slot == "master" else None,
-            ] = param
+        with self._as_pieces():
+            for slot, param, _ in self._inner._entries():
+                named[
+                    "master" if slot == "master" else self._inner._state_name(param, slot),
+                    param.name if slot == "master" else None,
+                ] = param
         state = self.state_dict()
         mine = {}
         for (name, owner), param in named.items():
@@ -471,7 +477,7 @@ class GroupShardedOptimizer(Round):
                 for name, value in state_dict["master_weights"].items()
             }
         with self._as_pieces():
-            self._inner.set_state_dict(cut)
+            self._call_inner("set_state_dict", cut)
 
     load_state_dict = set_state_dict
 
