@@ -215,13 +215,20 @@ def sync_params_buffers(
         comm_group: Group. Default None: all processes. A process that does not belong to it goes on.
         src_rank: int, the number in the program of the process whose values they are.
         is_model_parallel: leave out Parameters of which each process has its own part. Default False.
-        fuse_params, is_moe_sharding_parallel: accepted.
+        fuse_params: accepted.
+        is_moe_sharding_parallel: whether the processes have the same experts. By default Parameters that are
+            marked `no_sync` are left out; with this one those of them that are not marked `expert`.
     Raises:
         RuntimeError: there is no group of all processes. ValueError: src_rank is not in the group.
     """
     group = default_group() if comm_group is None else comm_group
     if group.is_member():
-        tensors = [*model.parameters(), *model.buffers()]
+        tensors = [
+            t
+            for t in (*model.parameters(), *model.buffers())
+            # Experts of other processes are others.
+            if not getattr(t, "no_sync", False) or (is_moe_sharding_parallel and getattr(t, "expert", False))
+        ]
         # Parts of weights differ between processes by intention.
         chosen = [t for t in tensors if not (is_model_parallel and getattr(t, "is_distributed", False))]
         same_everywhere(chosen, group, source=group.get_group_rank(src_rank))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from paddle_jax.distributed.fleet.base import topology
-from paddle_jax.distributed.fleet.base.topology import EPHybridCommunicateGroup
+from paddle_jax.distributed.fleet.base.topology import EPHybridCommunicateGroup, HybridCommunicateGroup
 
 NAMES = ["moe_sharding", "sharding", "pipe", "sep", "data", "expert", "context", "model"]
 ORDERS = {
@@ -157,3 +157,9 @@ def test_groups_of_context_need_its_degree(made):
     with pytest.raises(AssertionError, match="cp not exist"):
         found.get_cp_mp_parallel_group()
     assert found.get_sharding_parallel_world_size(with_context_parallel=True) == 4
+
+
+def test_a_grid_without_experts():
+    """Libraries recognize grids with experts by this number, which is the real Paddle's."""
+    groups = HybridCommunicateGroup(topology.CommunicateTopology())
+    assert groups.get_moe_sharding_parallel_world_size() == 0

@@ -209,11 +209,27 @@ def test_orders_of_dimensions(oracle, order, names):
     assert fleet.get_hybrid_communicate_group().topology().get_hybrid_group_names() == names
 
 
-def test_a_dimension_of_experts_is_refused():
+@pytest.mark.parametrize(
+    ("degrees", "error", "message"),
+    [
+        # This process is alone.
+        ({"ep_degree": 2, "sharding_degree": 2}, AssertionError, "both must be 1"),
+        ({"ep_degree": 2, "cp_degree": 2}, NotImplementedError, "ep_degree: got 2 with cp_degree 2"),
+        ({"moe_sharding_degree": 2}, NotImplementedError, "moe_sharding_degree: got 2 with ep_degree 1"),
+    ],
+)
+def test_degrees_of_experts_that_are_refused(degrees, error, message):
     strategy = fleet.DistributedStrategy()
-    order = ["dp", "pp", "sharding", "ep", "sep", "mp"]
-    strategy.hybrid_configs = {"dp_degree": 1, "ep_degree": 2, "order": order}
-    with pytest.raises(NotImplementedError, match="ep_degree: got 2"):
+    order = ["dp", "pp", "moe_sharding", "sharding", "ep", "sep", "mp"]
+    strategy.hybrid_configs = {"dp_degree": 1, **degrees, "order": order}
+    with pytest.raises(error, match=message):
+        fleet.init(is_collective=True, strategy=strategy)
+
+
+def test_orders_that_are_refused():
+    strategy = fleet.DistributedStrategy()
+    strategy.hybrid_configs = {"dp_degree": 1, "ep_degree": 2, "order": ["dp", "pp", "sharding", "ep", "mp"]}
+    with pytest.raises(AssertionError, match="moe_sharding.* are missing"):
         fleet.init(is_collective=True, strategy=strategy)
     strategy.hybrid_configs = {"order": ["dp", "pp", "sharding", "sep", "mp"]}
     with pytest.warns(UserWarning, match="ep is not in order, so it has no effect"):

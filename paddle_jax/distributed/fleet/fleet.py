@@ -24,6 +24,7 @@ from paddle_jax.distributed.fleet.base.role_maker import PaddleCloudRoleMaker, R
 from paddle_jax.distributed.fleet.base.topology import (
     SHORT_NAMES,
     CommunicateTopology,
+    EPHybridCommunicateGroup,
     HybridCommunicateGroup,
 )
 from paddle_jax.distributed.fleet.base.util_factory import UtilBase
@@ -93,6 +94,8 @@ _STATIC = (
     "is_with_coordinator",
 )
 
+# short and long names of the dimensions of experts
+_EXPERT_NAMES = {"ep": "expert", "moe_sharding": "moe_sharding"}
 
 _WRAPPERS = {
     ParallelMode.TENSOR_PARALLEL: TensorParallel,
@@ -179,14 +182,13 @@ class Fleet(ServerMethods):
             return self  # processes with servers are not connected with each other
         if launch_variables.size() > 1:
             init_parallel_env()
-        topology = _topology(strategy)
+        lengths = _dimensions(strategy)
         # An earlier `init` may have made a grid of devices.
         Current.grid = Groups.alone = None
-        # One process with several devices: the grid is made of these.
-        if launch_variables.size() == 1 and topology.world_size() > 1:
-            self._take_devices(topology)
+        if lengths.get("expert", 1) > 1:
+            self._hcg = Current.hcg = EPHybridCommunicateGroup([*lengths], [*lengths.values()])
         else:
-            self._hcg = Current.hcg = HybridCommunicateGroup(topology)
+            self._take_grid(CommunicateTopology([*lengths], [*lengths.values()]))
         # Sharded checkpoints ask for it, and lie below this module.
         CuttingGroup.find = self._hcg.get_model_parallel_group
         # -1 is the default: nobody has chosen a seed.
@@ -195,6 +197,13 @@ class Fleet(ServerMethods):
         if self._hcg.get_model_parallel_world_size() > 1 or (Current.grid is not None and seed != -1):
             model_parallel_random_seed(None if seed == -1 else seed)
         return self
+
+    def _take_grid(self, topology: CommunicateTopology) -> None:
+        """Lays processes out in a grid, or the devices of one process."""
+        if launch_variables.size() == 1 and topology.world_size() > 1:
+            self._take_devices(topology)
+        else:
+            self._hcg = Current.hcg = HybridCommunicateGroup(topology)
 
     def _take_devices(self, topology: CommunicateTopology) -> None:
         """Lays the devices of this process out in a grid; collectives then have one process."""
@@ -459,6 +468,7 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
         return kind(model, hcg, strategy)
     if stages == 1:
         return NoPipelineParallel(model, strategy, hcg)
+    _check_stages(model, hcg)
     if is_folded:
         return DualPipeVParallel(model, hcg, strategy)
     if split:
@@ -477,8 +487,23 @@ def _pipeline(model: Layer, hcg: HybridCommunicateGroup, strategy: DistributedSt
     )
 
 
-def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
-    """The CommunicateTopology that a strategy asks for."""
+def _check_stages(model: PipelineLayer, hcg: HybridCommunicateGroup) -> None:
+    """Refuses a PipelineLayer whose stages are other processes than those of the grid."""
+    of_grid = hcg.get_pipe_parallel_group().ranks
+    of_model = next(ranks for ranks in model._topo.get_comm_list("pipe") if hcg.global_rank in ranks)
+    if of_model != of_grid:
+        raise CheckError(
+            f"fleet.distributed_model: model: the stages of the PipelineLayer are processes {of_model}, "
+            f"those of the grid {of_grid}; give it topology=fleet.get_hybrid_communicate_group().topology()"
+        )
+
+
+def _dimensions(strategy: DistributedStrategy) -> dict[str, int]:
+    """The lengths of the dimensions of the grid that a strategy asks for, from outside to inside.
+
+    Raises:
+        NotImplementedError: the lengths are not for one grid.
+    """
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in SHORT_NAMES}
     # The two would need groups across both, which are not made here.
     if degrees["cp"] > 1 and degrees["pp"] > 1 and launch_variables.size() > 1:
@@ -493,30 +518,37 @@ def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
             others *= degree if name != "dp" else 1
         degrees["dp"] = max(_places(others) // others, 1)
     order = _order(strategy, degrees)
-    names = SHORT_NAMES | {"ep": "expert", "moe_sharding": "moe_sharding"}
-    return CommunicateTopology([names[name] for name in order], [degrees.get(name, 1) for name in order])
+    for name in set(order) & set(_EXPERT_NAMES):
+        degrees[name] = strategy.hybrid_configs[f"{name}_degree"]
+    _check_degrees_of_experts(degrees)
+    names = SHORT_NAMES | _EXPERT_NAMES
+    return {names[name]: degrees[name] for name in order}
+
+
+def _check_degrees_of_experts(degrees: dict[str, int]) -> None:
+    """Refuses degrees of experts without a grid for them."""
+    experts = degrees.get("ep", 1)
+    if experts > 1 and degrees["cp"] > 1:
+        raise NotImplementedError(
+            f"fleet.init: ep_degree: got {experts} with cp_degree {degrees['cp']}; use one of them"
+        )
+    copies = degrees.get("moe_sharding", 1)
+    if experts == 1 and copies > 1:
+        raise NotImplementedError(
+            f"fleet.init: moe_sharding_degree: got {copies} with ep_degree 1; leave it 1, all processes have "
+            "the same experts then"
+        )
 
 
 def _order(strategy: DistributedStrategy, degrees: dict[str, int]) -> list[str]:
-    """The dimensions of the grid of a strategy, from outside to inside.
-
-    Raises:
-        NotImplementedError: experts have a dimension of their own.
-    """
+    """The dimensions of the grid of a strategy, from outside to inside."""
     order = list(strategy.hybrid_parallel_order)
-    for name in set(order) - set(SHORT_NAMES):
+    for name in _EXPERT_NAMES:
         degree = strategy.hybrid_configs[f"{name}_degree"]
-        if degree > 1:
-            raise NotImplementedError(
-                f"fleet.init: {name}_degree: got {degree}; experts have no dimension of their own; leave "
-                f"{name} out of order, and pass MoELayer the group of its experts as moe_group"
-            )
-    for name in ("ep", "moe_sharding"):
-        degree = strategy.hybrid_configs[f"{name}_degree"]
-        if degree > 1:
+        if degree > 1 and name not in order:
             warnings.warn(
-                f"fleet.init: {name}_degree: got {degree}; {name} is not in order, so it has no effect; pass "
-                "MoELayer the group of its experts as moe_group",
+                f"fleet.init: {name}_degree: got {degree}; {name} is not in order, so it has no effect; add "
+                'it to hybrid_configs["order"], or pass MoELayer the group of its experts as moe_group',
                 stacklevel=4,
             )
     # Programs for older releases name four dimensions, those without segments of keys five.

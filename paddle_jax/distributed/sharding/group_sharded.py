@@ -16,6 +16,7 @@ from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.amp import GradScaler
 from paddle_jax.distributed.communication.group import barrier
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
+from paddle_jax.distributed.expert_marks import is_expert
 from paddle_jax.distributed.sharding.optimizers import (
     GroupShardedOptimizer,
     GroupShardedOptimizerStage2,
@@ -71,10 +72,12 @@ class GroupSharded(Layer):
     def __init__(self, layers: Layer, level: Any, group: Any, size: Any, copies: Any = None) -> None:
         super().__init__(layers.full_name() + "_group_sharded")
         self._copies = None
+        # Experts differ by process on purpose.
+        alike = [t for t in (*layers.parameters(), *layers.buffers()) if not is_expert(t)]
         if copies is not None and copies.is_member():
             self._copies = copies
-            same_everywhere([*layers.parameters(), *layers.buffers()], copies)
-        same_everywhere([*layers.parameters(), *layers.buffers()], group)
+            same_everywhere(alike, copies)
+        same_everywhere(alike, group)
         self._layers = layers
         self._level = level
         self._group = group

@@ -18,7 +18,8 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.objects import all_gather_object
-from paddle_jax.distributed.data_parallel import _together, in_buckets
+from paddle_jax.distributed.data_parallel import exchange_in_buckets, in_buckets
+from paddle_jax.distributed.expert_marks import is_expert
 from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByValue, global_scale, square_sum
 from paddle_jax.optimizer.optimizer import Optimizer
 
@@ -43,6 +44,11 @@ def owners(params: Any, count: Any) -> dict[Any, Any]:
         # One more, so that empty parameters are dealt out as well.
         loads[place] += int(np.prod(param.shape)) + 1
     return found
+
+
+def shared(params: Any) -> list[Any]:
+    """The Parameters that processes update together: those that are trained, and are no experts."""
+    return [p for p in params if not (p.stop_gradient or is_expert(p))]
 
 
 @jax.jit
@@ -181,12 +187,12 @@ class Owned:
     params: list[Any]
 
     def __init__(self, params: Any, group: Any) -> None:
-        self.group, self.params = group, [p for p in params if not p.stop_gradient]
+        self.group, self.params = group, shared(params)
         self._owners = owners(self.params, group.nranks)
 
     def owns(self, param: Any) -> Any:
         """Whether this process updates a parameter."""
-        # One that was frozen at the start has no owner: each process updates it.
+        # An expert, and one that was frozen at the start, has no owner: each process updates it.
         return self._owners.get(id(param), self.group.rank) == self.group.rank
 
     def lists(self) -> list[list[Any]]:
@@ -210,8 +216,7 @@ class Owned:
                 p._grad = grad
         # All processes walk the owners in one order, so that their broadcasts meet.
         for place, params in enumerate(self.lists()):
-            for bucket in in_buckets(params, BUCKET):
-                _together(bucket, ft.partial(self.group.process_group.broadcast, source=place))
+            exchange_in_buckets(params, BUCKET, ft.partial(self.group.process_group.broadcast, source=place))
 
     @no_grad()
     def average(self, active: Any, size: Any) -> None:
@@ -219,13 +224,11 @@ class Owned:
         others lose them."""
         for place, params in enumerate(self.lists()):
             chosen = [p for p in params if id(p) in active]
-            for bucket in in_buckets([p._grad for p in chosen], size):
-                _together(
-                    bucket,
-                    lambda flat: self.group.process_group.all_reduce(
-                        flat, collectives.AVG, "gradients: reduce"
-                    ),
-                )
+            exchange_in_buckets(
+                [p._grad for p in chosen],
+                size,
+                lambda flat: self.group.process_group.all_reduce(flat, collectives.AVG, "gradients: reduce"),
+            )
             # Only the process that updates a parameter needs the mean.
             if place != self.group.rank:
                 for p in chosen:
@@ -269,7 +272,7 @@ class Pieces:
     params: list[Any]
 
     def __init__(self, params: Any, group: Any) -> None:
-        self.group, self.params, self.whole = group, [p for p in params if not p.stop_gradient], True
+        self.group, self.params, self.whole = group, shared(params), True
         self.shapes: dict[int, tuple[Any, ...]] = {id(p): tuple(p.shape) for p in self.params}
         # rounded up: the last piece is filled up with zeros
         self.lengths: dict[int, Any] = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
@@ -407,7 +410,15 @@ class GroupShardedOptimizer(Round):
 
         Returns:
             dict of NumPy arrays, and what `state_dict` has besides.
+        Raises:
+            ValueError: processes have different experts.
         """
+        experts = [p.name for p in self._parameter_list if is_expert(p)]
+        if experts:
+            raise ValueError(
+                f"state_dict: each process has other experts, such as {experts[0]}, and one file cannot have "
+                "them all; save the state_dict of each process"
+            )
         named = {}
         # Of which parameter a state is: its pieces are joined by that.
         with self._as_pieces():

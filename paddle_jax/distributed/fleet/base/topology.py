@@ -314,8 +314,8 @@ class HybridCommunicateGroup:
         return None
 
     def get_moe_sharding_parallel_world_size(self) -> int:
-        """1: experts are not divided along dimensions of their own."""
-        return 1
+        """0: experts are not divided along dimensions of their own."""
+        return 0
 
     def get_rank_from_stage(self, stage_id: Any, **kwargs: Any) -> Any:
         """The number of the process at another place along "pipe"."""

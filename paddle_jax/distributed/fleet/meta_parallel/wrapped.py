@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.data_parallel import same_everywhere
+from paddle_jax.distributed.expert_marks import is_expert
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.fleet.meta_parallel.process_ring import attention_over
+from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import broadcast_moe_sharding_parameters
 from paddle_jax.nn import Layer
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class MetaParallelBase(Layer):
         self._hcg = hcg
         self._strategy = strategy
         # Experts differ by process on purpose.
-        tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not getattr(t, "no_sync", False)]
+        tensors = [t for t in (*layers.parameters(), *layers.buffers()) if not is_expert(t)]
         # Parts of weights differ within the model parallel group by intention.
         _alike(
             [t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group()
@@ -61,6 +63,8 @@ class MetaParallelBase(Layer):
             groups.append(hcg.get_context_parallel_group())
         for group in groups:
             _alike(tensors, group)
+        if hcg.get_moe_sharding_parallel_world_size() > 1:
+            broadcast_moe_sharding_parameters(layers, hcg)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Calls the Layer within."""

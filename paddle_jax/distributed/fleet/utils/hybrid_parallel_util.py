@@ -11,6 +11,8 @@ from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax.distributed.communication.data_movement import broadcast
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
+from paddle_jax.distributed.expert_marks import is_expert
+from paddle_jax.distributed.parallel import sync_params_buffers
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -121,8 +123,7 @@ def _broadcast_parameters(model: Layer, group: Any, with_parts: bool) -> None:
         tensor
         for tensor in (*model.parameters(), *model.buffers())
         # Experts are different on each process.
-        if not getattr(tensor, "no_sync", False)
-        and (with_parts or not getattr(tensor, "is_distributed", False))
+        if not is_expert(tensor) and (with_parts or not getattr(tensor, "is_distributed", False))
     ]
     if group.is_member() and tensors:
         same_everywhere(tensors, group)
@@ -157,6 +158,19 @@ def broadcast_sep_parameters(model: Layer, hcg: HybridCommunicateGroup, fuse_par
     """Gives the processes of one sequence the Parameters of the first one. Arguments as for
     `broadcast_mp_parameters`."""
     _broadcast_parameters(model, hcg.get_sep_parallel_group(), with_parts=True)
+
+
+def broadcast_moe_sharding_parameters(
+    model: Layer, hcg: HybridCommunicateGroup, fuse_params: bool = True
+) -> None:
+    """Gives the processes that have the same experts the Parameters of the first one. Arguments as for
+    `broadcast_mp_parameters`; the grid is an EPHybridCommunicateGroup."""
+    sync_params_buffers(
+        model,
+        hcg.get_moe_sharding_parallel_group(),
+        hcg.get_moe_sharding_parallel_group_src_rank(),
+        is_moe_sharding_parallel=True,
+    )
 
 
 def broadcast_input_data(hcg: HybridCommunicateGroup, *inputs: Any, **kwargs: Any) -> tuple[Any, Any]:

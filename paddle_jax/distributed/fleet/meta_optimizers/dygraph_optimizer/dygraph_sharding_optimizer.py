@@ -8,6 +8,7 @@ from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.distributed.data_parallel import averaged
+from paddle_jax.distributed.expert_marks import expert_gradients, is_expert
 from paddle_jax.distributed.sharding.optimizers import (
     GroupShardedOptimizer,
     OwnedRound,
@@ -25,17 +26,20 @@ if TYPE_CHECKING:
 __all__ = []
 
 
-def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
+def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any, pieces: Any = None) -> Any:
     """The sum of squares of all gradients of the model.
 
     Parts of a Parameter are added over the model parallel group, stages of a pipeline over its group. A
-    weight that several stages share counts once. Experts are added over the group of the clipping rule.
+    weight that several stages share counts once. Experts are added over the group of the clipping rule, else
+    over the group of the grid that divides experts.
 
     Args:
         params: list of Parameters of this process.
         grads: list of their gradients, arrays.
         hcg: HybridCommunicateGroup.
         clip: the clipping rule.
+        pieces: Group whose processes have pieces of the gradients, but whole experts; None where all are
+            whole.
     """
     whole = []
     cut = []
@@ -44,7 +48,7 @@ def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
         # A later stage has a copy of this weight, whole or a part, which the first stage counts.
         if not getattr(parameter, "is_firstly_shared", True):
             continue
-        if getattr(parameter, "no_sync", False):
+        if is_expert(parameter):
             experts.append(gradient)
         elif getattr(parameter, "is_distributed", False):
             cut.append(gradient)
@@ -52,8 +56,12 @@ def squares_in_grid(params: Any, grads: Any, hcg: Any, clip: Any) -> Any:
             whole.append(gradient)
     # Whole weights are the same on all processes of the model parallel group: they count once.
     total = _squares(whole) + summed(_squares(cut), hcg.get_model_parallel_group())
+    if pieces is not None:
+        total = summed(total, pieces)
     # Each process of this group has other experts, and the norm is that of all of them.
     moe_group = getattr(clip, "moe_group", None)
+    if moe_group is None and hcg.get_moe_sharding_parallel_world_size() > 0:
+        moe_group = hcg.get_expert_parallel_group()
     total = total + summed(_squares(experts), *([] if moe_group is None else [moe_group]))
     # Stages have different weights, whose squares add up.
     return summed(total, hcg.get_pipe_parallel_group())
@@ -120,7 +128,7 @@ class DygraphShardingOptimizer(GridOptimizer):
             parameter_list: list of Parameters.
             hcg: HybridCommunicateGroup.
         """
-        _average_gradients(parameter_list, hcg)
+        average_in_grid(parameter_list, hcg)
 
 
 class DygraphShardingOptimizerV2(GroupShardedOptimizer):
@@ -154,7 +162,7 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
             parameter_list: list of Parameters.
             hcg: HybridCommunicateGroup.
         """
-        _average_gradients(parameter_list, hcg)
+        average_in_grid(parameter_list, hcg)
 
     @no_grad()
     def step(self) -> None:
@@ -171,8 +179,7 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
                 parameter._grad = gradient
 
     def _total(self, params: Any, grads: Any) -> Any:
-        total = squares_in_grid(params, grads, self._hcg, self._clip)
-        return summed(total, self._parts.group)
+        return squares_in_grid(params, grads, self._hcg, self._clip, self._parts.group)
 
     def _found_everywhere(self, found: Any) -> Any:
         return found_in_grid(found, self._hcg)
@@ -183,7 +190,16 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
 
 
 @no_grad()
-def _average_gradients(parameter_list: Any, hcg: Any) -> None:
+def average_in_grid(parameter_list: Any, hcg: Any) -> None:
+    """Replaces gradients by their mean over the sharding group, those of experts by their mean over the
+    processes that have the same expert.
+
+    Args:
+        parameter_list: list of Parameters.
+        hcg: HybridCommunicateGroup.
+    """
     group = hcg.get_sharding_parallel_group()
     if group.is_member():
-        averaged([p._grad for p in parameter_list if p._grad is not None], group)
+        averaged([p._grad for p in parameter_list if p._grad is not None and not is_expert(p)], group)
+    for expert_group, gradients in expert_gradients(parameter_list, hcg):
+        averaged(gradients, expert_group)

@@ -6,11 +6,12 @@ import functools as ft
 from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tape.grad_mode import no_grad
-from paddle_jax.distributed.data_parallel import averaged
+from paddle_jax.distributed.expert_marks import is_expert
 from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer.dygraph_sharding_optimizer import (
     DygraphShardingOptimizer,
     DygraphShardingOptimizerV2,
     GridOptimizer,
+    average_in_grid,
     squares_in_grid,
 )
 from paddle_jax.distributed.fleet.utils.hybrid_parallel_util import reduce_gradients
@@ -125,14 +126,12 @@ class HybridParallelOptimizer(GridOptimizer):
     @no_grad()
     def step(self) -> None:
         """Updates the parameters. All processes must call it."""
-        # Experts are on one process only, so there is nothing to average.
-        grads = [p._grad for p in self._with_gradients() if not getattr(p, "no_sync", False)]
         # DataParallel has averaged the gradients in the backward pass already.
         if not self._use_dp_mode:
-            group = self._hcg.get_sharding_parallel_group()
-            if group.is_member():
-                averaged(grads, group)
-            reduce_gradients(grads, self._hcg)
+            parameters = self._with_gradients()
+            average_in_grid(parameters, self._hcg)
+            # Copies of the model in other places of "data" have experts of their own.
+            reduce_gradients([p._grad for p in parameters if not is_expert(p)], self._hcg)
         self._step(self._parameter_list)
 
     def _step(self, parameters_list: Any) -> None:

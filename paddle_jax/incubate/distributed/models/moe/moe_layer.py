@@ -98,6 +98,7 @@ class MoELayer(Layer):
             for parameter in experts.parameters():
                 # other processes have other experts: their gradients are not averaged
                 parameter.no_sync = True
+                parameter.expert = True
         self._on_devices = DeviceExperts.of(experts) if self.world_size == 1 else None
         if isinstance(gate, dict):
             self.top_k, kind = gate.get("top_k", 2), gate.get("type", "gshard")
