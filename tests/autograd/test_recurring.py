@@ -303,7 +303,144 @@ class GradUnused(Steps):
         self.seen += [g.numpy().tolist() for g in self.p.grad([(self.w * self.v).sum()], [self.w, self.v])]
 
 
+class Recorded(Steps):
+    """Steps with the gradient of an inner result, itself recorded."""
+
+    def step(self, second, detached=False):
+        """`second`: from what the second derivative is built: (first gradients, inner result)."""
+        inner = self.w * self.v
+        if detached:
+            inner = inner.detach()
+            inner.stop_gradient = False
+        out = (inner.tanh() * self.w).sum()
+        grads = self.p.grad([out], [inner, self.w], create_graph=True)
+        second(grads, inner).backward()
+        self.seen += [g.numpy().tolist() for g in grads]
+
+
+class InnerInputs(Recorded):
+    def a(self):
+        self.step(lambda grads, inner: (grads[0] * grads[1] + inner).sum())
+
+    def b(self):
+        self.step(lambda grads, inner: (grads[0] * grads[1] + inner).sum(), detached=True)
+
+
+class OtherInner(Steps):
+    """The same operations, and gradients by another inner result."""
+
+    def grads(self, which, create_graph):
+        first = self.w * self.v
+        second = first.tanh()
+        (grad,) = self.p.grad([(second * self.w).sum()], [(first, second)[which]], create_graph=create_graph)
+        self.seen += [grad.numpy().tolist(), grad.stop_gradient]
+        return grad
+
+    def a(self):
+        self.grads(0, True).sum().backward()
+        self.grads(0, False)
+
+    def b(self):
+        self.grads(1, True).sum().backward()
+        self.grads(1, False)
+
+
+class HookOnGradient(Recorded):
+    a = InnerInputs.a
+
+    def b(self):
+        def second(grads, inner):
+            grads[0].register_hook(lambda g: g * 2)
+            return (grads[0] * grads[1] + inner).sum()
+
+        self.step(second)
+
+
+class HookInGraph(Steps):
+    def a(self, hook=None):
+        inner = self.w * self.v
+        if hook is not None:
+            inner.register_hook(hook)
+        grads = self.p.grad([(inner.tanh() * self.w).sum()], [self.w, self.v], create_graph=True)
+        (grads[0] * grads[1]).sum().backward()
+
+    def b(self):
+        self.a(lambda g: g * 3)
+
+
+class ZeroSecond(Steps):
+    """First gradients that do not change with some of what they were computed from."""
+
+    def a(self):
+        relu = self.p.nn.functional.relu
+        out = (relu(self.w * 3) * self.v + self.p.matmul(self.w, self.v, transpose_y=True).sum()).sum()
+        grads = self.p.grad([out], [self.w, self.v], create_graph=True)
+        seconds = self.p.grad([(grads[0] * 2).sum()], [self.w, self.v], create_graph=True, allow_unused=True)
+        self.seen += [g if g is None else g.numpy().tolist() for g in seconds]
+        sum(g.sum() for g in (*grads, *seconds) if g is not None).backward()
+
+    def b(self):
+        self.v.stop_gradient = True
+        relu = self.p.nn.functional.relu
+        out = (relu(self.w * 3) * self.v + self.p.matmul(self.w, self.v, transpose_y=True).sum()).sum()
+        (grad,) = self.p.grad([out], [self.w], create_graph=True)
+        grad.sum().backward()
+        self.v.stop_gradient = False
+
+
+class SecondOfParts(Steps):
+    """Second derivatives through operations with several results."""
+
+    def a(self, use_both=True):
+        left, right = self.p.split(self.w * self.v, [1, 2], axis=1)
+        out = left.exp().sum() + (right if use_both else right.detach()).tanh().sum()
+        grads = self.p.grad([out], [self.w, self.v], create_graph=True)
+        (grads[0] * grads[1]).sum().backward()
+        self.seen += [g.numpy().tolist() for g in grads]
+
+    def b(self):
+        self.a(False)
+
+
+class GraphThenPlain(Steps):
+    """A pass that is recorded, and one that is not, over the same operations."""
+
+    def a(self):
+        loss = self.loss(self.w, self.v)
+        (grad,) = self.p.grad([loss], [self.w], create_graph=True)
+        self.seen += [grad.numpy().tolist(), grad.stop_gradient]
+
+    def b(self):
+        loss = self.loss(self.w, self.v)
+        (grad,) = self.p.grad([loss], [self.w])
+        self.seen += [grad.numpy().tolist(), grad.stop_gradient]
+
+
+class HeldGraph(Steps):
+    """A gradient of an earlier step is differentiated after later ones."""
+
+    def __init__(self, p):
+        super().__init__(p)
+        self.held = None
+
+    def a(self):
+        (grad,) = self.p.grad([self.loss(self.w, self.v)], [self.w], create_graph=True)
+        if self.held is not None:
+            self.held.sum().backward()
+        self.held = grad
+
+    b = GraphThenPlain.b
+
+
 KINDS = [
+    InnerInputs,
+    OtherInner,
+    HookOnGradient,
+    HookInGraph,
+    ZeroSecond,
+    SecondOfParts,
+    GraphThenPlain,
+    HeldGraph,
     Grads,
     GradOfOne,
     GradThenBackward,
@@ -355,6 +492,10 @@ def test_steps_in_turn(p, kind, order):
 
 
 REPEATED = [
+    InnerInputs,
+    OtherInner,
+    SecondOfParts,
+    GraphThenPlain,
     Grads,
     GradOfOne,
     GradThenBackward,

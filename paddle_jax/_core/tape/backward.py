@@ -18,7 +18,8 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, constant_like, is_zero
 from paddle_jax._core.lazy.segment import record
 from paddle_jax._core.lazy.transfer import zeros_like
 from paddle_jax._core.tape.node import Node, ZeroGradNode, add_gradients, source_of
-from paddle_jax._core.tape.replay import PassRecorder, pass_key, recorder_for, replay_pass
+from paddle_jax._core.tape.replay import PassRecorder, comes_again, pass_key, replay_pass
+from paddle_jax._core.tape.replay_of_graphs import GraphRecorder
 from paddle_jax._core.tape.sparse_rows import Rows, RowsGrad, add_row_gradients
 from paddle_jax._core.tensors.layout import gradient_in_layout
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
@@ -316,6 +317,7 @@ def _sweep_to_wanted(
     wanted: Collection[SourceId],
     captured: dict[SourceId, Gradient],
     cut: Collection[SourceId],
+    recorder: PassRecorder | None,
 ) -> None:
     """Walks over the nodes from which a wanted source can be reached.
 
@@ -326,6 +328,7 @@ def _sweep_to_wanted(
         wanted: the sources whose gradients are wanted.
         captured: gets the gradients of those that are outputs of nodes.
         cut: sources at which the walk ends.
+        recorder: PassRecorder that records the pass, or None.
     """
     walk.order = order = _reachable(roots, cut)
     edges_of = _edges_to_wanted(order, wanted, cut)
@@ -343,6 +346,8 @@ def _sweep_to_wanted(
         if edge_indices:
             # All edges share the kernel that the plain walk compiles; a part of them has one of its own.
             is_all = len(edge_indices) == len(node.edges)
+            if recorder is not None:
+                recorder.note_pull(node)
             _pull(walk, node, cts, None if is_all else edge_indices, retain_graph)
 
 
@@ -424,10 +429,12 @@ def _walk_to_leaves(
     walk: _BackwardPass, tensors: Sequence[Tensor], grads: Sequence[Any], retain_graph: bool, key: Any
 ) -> None:
     roots = _start(walk, tensors, grads)
-    recorder = None if key is None else recorder_for(key, roots[0])
+    recorder = None
+    if key is not None and comes_again(key):
+        recorder = PassRecorder(key, roots[0], None)
     _sweep(walk, roots, retain_graph)
     if recorder is not None:
-        recorder.finish(walk)
+        recorder.finish(walk, [walk.leaf_grads.get(id(leaf), (leaf, None))[1] for leaf in recorder.leaves])
     for leaf, ct in list(walk.leaf_grads.values()):
         if leaf._hooks:
             ct = walk.run_hooks(ct, leaf._hooks)
@@ -534,21 +541,20 @@ def gradients(
     Returns:
         For each input a Tensor, or None where there is no path.
     """
-    # Such passes are not replayed.
-    if create_graph or cut:
+    # A pass that ends somewhere is not replayed, nor one that gives parts of its graph back.
+    if cut or (create_graph and not retain_graph):
         key = None
     else:
-        key = pass_key(outputs, grad_outputs, inputs)
+        key = pass_key(outputs, grad_outputs, inputs, create_graph)
     if key is None:
         replayed = None
     else:
         replayed = replay_pass(key, outputs[0]._node, retain_graph, inputs)
     if replayed is not None:
-        return [wrap(grad) for grad in replayed.grads]
-    if key is None:
-        recorder = None
-    else:
-        recorder = recorder_for(key, outputs[0]._node, inputs)
+        return [_as_result(grad, create_graph) for grad in replayed.grads]
+    recorder = None
+    if key is not None and comes_again(key):
+        recorder = (GraphRecorder if create_graph else PassRecorder)(key, outputs[0]._node, inputs)
     walk = _BackwardPass(create_graph)
     captured: dict[SourceId, Gradient] = {}
     sources = [(id(source), idx) for source, idx in map(source_of, inputs)]
@@ -616,8 +622,10 @@ def _walk_to_inputs(
     recorder: PassRecorder | None,
 ) -> None:
     roots = _start(walk, outputs, grad_outputs)
-    _sweep_to_wanted(walk, roots, retain_graph, wanted, captured, cut)
-    if recorder is not None:
-        recorder.finish(walk)
+    _sweep_to_wanted(walk, roots, retain_graph, wanted, captured, cut, recorder)
     for leaf, ct in list(walk.leaf_grads.values()):
         captured[id(leaf), 0] = ct
+    if recorder is not None:
+        recorder.finish(
+            walk, [captured.get((id(s), idx)) for s, idx in map(source_of, recorder.inputs or ())]
+        )

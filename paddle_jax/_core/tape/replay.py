@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import Context, Precision, local
 from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, is_unread
+from paddle_jax._core.lazy.positions import OP_MASK
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -54,14 +55,18 @@ register_cache(clear)
 
 
 def pass_key(
-    tensors: Sequence[Tensor], grads: Sequence[Any], inputs: Sequence[Tensor] | None = None
+    tensors: Sequence[Tensor],
+    grads: Sequence[Any],
+    inputs: Sequence[Tensor] | None = None,
+    create_graph: bool = False,
 ) -> Key | None:
     """The key of a backward pass, which holds all that it depends on but its nodes.
 
     Args:
         tensors: the results to start from.
         grads: the gradients to start from.
-        inputs: leaves whose gradients alone are wanted; None: all leaves.
+        inputs: Tensors whose gradients alone are wanted; None: all leaves.
+        create_graph: whether the pass itself is recorded.
     Returns:
         The key; None where the pass cannot be replayed.
     """
@@ -81,10 +86,20 @@ def pass_key(
         or type(result._raw) is not LazyArray
     ):
         return None
-    # Gradients of inner results are kept in the middle of a pass, which a replay does not do.
-    if inputs is not None and any([leaf._node is not None for leaf in inputs]):
+    places = None
+    if inputs is not None:
+        places = tuple([_place_of(x, segment) for x in inputs])
+    return node.position, result._idx, result._raw.aval, create_graph, places, tuple(segment.ops)
+
+
+def _place_of(tensor: Tensor, segment: Segment) -> Any:
+    """Where an input comes from: None for a leaf, else its node's position in the segment."""
+    node = tensor._node
+    if node is None:
         return None
-    return node.position, result._idx, result._raw.aval, inputs and len(inputs), tuple(segment.ops)
+    if node.segment is not segment:
+        return False
+    return node.position, tensor._idx
 
 
 class Replayed(NamedTuple):
@@ -93,12 +108,12 @@ class Replayed(NamedTuple):
     Attributes:
         nodes: list of the Nodes that were reached.
         leaves: list of the leaves that were reached.
-        grads: list of the gradients of the leaves, or of the inputs.
+        grads: list of the gradients of the leaves, or of the inputs: LazyArrays, or Tensors with a graph.
     """
 
     nodes: list[Node]
     leaves: list[Tensor]
-    grads: list[LazyArray]
+    grads: list[Any]
 
 
 class Pass:
@@ -111,7 +126,8 @@ class Pass:
         leaf_count: int, number of operands that the segment had before.
         operands: list of the operands that were added: constants, or (node number, operand index).
         grads: list of the gradients of the leaves, or of the inputs: constants, or (Aval, position).
-        inputs: list of the numbers of the leaves whose gradients are wanted; None: all.
+        inputs: list of (number of a leaf or node, output index) of the gradients that are wanted; None: of
+            all leaves.
     """
 
     __slots__ = ("entries", "grads", "inputs", "leaf_count", "nodes", "operands")
@@ -123,7 +139,7 @@ class Pass:
         leaf_count: int,
         operands: list[Any],
         grads: list[Any],
-        inputs: list[int] | None,
+        inputs: list[tuple[int, int]] | None,
     ) -> None:
         self.nodes = nodes
         self.entries = entries
@@ -174,6 +190,16 @@ class Pass:
             return None
         return nodes, leaves
 
+    def has_inputs(self, inputs: Sequence[Tensor], nodes: list[Node], leaves: list[Tensor]) -> bool:
+        """Whether the gradients of these inputs are those that the pass gives."""
+        for (number, idx), x in zip(self.inputs or (), inputs, strict=True):
+            if number >= 0:
+                if x._node is not nodes[number] or x._idx != idx:
+                    return False
+            elif x is not leaves[_LEAF - 1 - number]:
+                return False
+        return True
+
     def operands_of(self, nodes: list[Node]) -> list[LazyArray] | None:
         """The operands that the pass adds; None where a node has let go of one that another node reads."""
         operands = []
@@ -217,6 +243,12 @@ class Pass:
             segment.recording = False
         return grads
 
+    def results(
+        self, segment: Segment, nodes: list[Node], leaves: list[Tensor], values: list[LazyArray]
+    ) -> list[Any]:
+        """The gradients that the caller gets. values: those of `grads`."""
+        return values
+
 
 def _pending_value(segment: Segment, aval: Any, position: int) -> LazyArray:
     """The LazyArray of a result of a segment."""
@@ -240,17 +272,16 @@ def replay_pass(
     if reached is None:
         return None
     nodes, leaves = reached
-    if inputs is not None:
-        pairs = zip(known.inputs or (), inputs, strict=True)
-        if any([leaves[i] is not x for i, x in pairs]):
-            return None
+    if inputs is not None and not known.has_inputs(inputs, nodes, leaves):
+        return None
     operands = known.operands_of(nodes)
     if operands is None:
         _Passes.known.pop(key, None)  # it is recorded again, with what the nodes hold now
         return None
-    grads = known.append(segment, len(key[-1]), operands)
-    if grads is None:
+    values = known.append(segment, len(key[-1]), operands)
+    if values is None:
         return None
+    grads = known.results(segment, nodes, leaves, values)
     # As `Node.free`, without a call for each node.
     if not retain_graph:
         for node in nodes:
@@ -258,18 +289,18 @@ def replay_pass(
     return Replayed(nodes, leaves, grads)
 
 
-def recorder_for(key: Key, root: Node, inputs: Sequence[Tensor] | None = None) -> PassRecorder | None:
-    """A PassRecorder for a pass that came before and is not known; None for others."""
+def comes_again(key: Key) -> bool:
+    """Whether a pass that is not known came before, so that it is worth recording."""
     if key in _Passes.known:
-        return None
+        return False
     # Recorded from the second time on: most programs run a pass once only while they start.
     mark = hash(key)
     if mark in _Passes.seen:
-        return PassRecorder(key, root, inputs)
+        return True
     if len(_Passes.seen) >= _MAX_SEEN:
         _Passes.seen.clear()
     _Passes.seen.add(mark)
-    return None
+    return False
 
 
 class PassRecorder:
@@ -278,7 +309,7 @@ class PassRecorder:
     Attributes:
         key: the key of the pass.
         segment: the Segment.
-        inputs: leaves whose gradients are wanted; None: all.
+        inputs: Tensors whose gradients are wanted; None: all leaves.
         leaf_count: int, number of operands that the segment has before the walk.
         nodes: list of the nodes, in the order in which edges lead to them.
         leaves: list of the leaves.
@@ -317,40 +348,64 @@ class PassRecorder:
             return _LEAF
         return _NEW
 
-    def finish(self, walk: Any) -> None:
-        """Adds the pass to the cache, after its walk; as one that cannot be replayed where that is so."""
-        segment = self.segment
-        grads = [self._gradient(walk, leaf) for leaf in (self.inputs or self.leaves)]
-        operands = [None]
-        if segment.leaves is not None:
-            operands = [self._operand(value) for value in segment.leaves[self.leaf_count :]]
+    def note_pull(self, node: Node) -> None:
+        """Called before the walk computes the gradient of a node."""
+
+    def finish(self, walk: Any, grads: Sequence[Any]) -> None:
+        """Adds the pass to the cache, after its walk; as one that cannot be replayed where that is so.
+
+        Args:
+            walk: the _BackwardPass.
+            grads: the gradients of the leaves, or of the inputs, as the walk has them; None: there is none.
+        """
         # The oldest passes go first.
         while len(_Passes.known) >= _MAX_PASSES:
             _Passes.known.pop(next(iter(_Passes.known)), None)
+        # None: it is known, and cannot be replayed.
+        _Passes.known[self.key] = None
         if (
             self.records is None
-            or None in grads
-            or None in operands
             or walk.no_gradient
             or walk.constants
-            or local.ctx.segment is not segment
+            or local.ctx.segment is not self.segment
+            or self.segment.leaves is None
         ):
-            # None: it is known, and cannot be replayed.
-            _Passes.known[self.key] = None
             return
-        inputs = None
-        if self.inputs is not None:
-            inputs = [_LEAF - 1 - self.numbers[id(leaf)] for leaf in self.inputs]
-        entries = tuple(segment.ops[len(self.key[-1]) :])
-        _Passes.known[self.key] = Pass(self.records, entries, self.leaf_count, operands, grads, inputs)
+        operands = [self._operand(value) for value in self.segment.leaves[self.leaf_count :]]
+        numbers = self._input_numbers()
+        if None in operands or None in numbers:
+            return
+        entries = tuple(self.segment.ops[len(self.key[-1]) :])
+        inputs = None if self.inputs is None else numbers
+        _Passes.known[self.key] = self.make_pass(grads, entries, operands, inputs)
 
-    def _gradient(self, walk: Any, leaf: Tensor) -> Any:
-        """The gradient of a leaf as a Pass has it; None where the pass cannot be replayed."""
-        _, value = walk.leaf_grads.get(id(leaf), (leaf, None))
+    def _input_numbers(self) -> list[Any]:
+        """For each input its number and output index; None for one that no edge leads to."""
+        found: list[Any] = []
+        for x in self.inputs or ():
+            number = self.numbers.get(id(x) if x._node is None else x._node)
+            found.append(None if number is None else (number, x._idx))
+        return found
+
+    def make_pass(
+        self, grads: Sequence[Any], entries: tuple[Any, ...], operands: list[Any], inputs: Any
+    ) -> Pass | None:
+        """The Pass for some gradients; None where it cannot be replayed. The other arguments are those of
+        Pass."""
+        values = list(map(self.value_of, grads))
+        pending = [value for value in values if type(value) is tuple]
+        # A position has one LazyArray.
+        if None in values or len(set(pending)) < len(pending):
+            return None
+        return Pass(self.records or [], entries, self.leaf_count, operands, values, inputs)
+
+    def value_of(self, value: Any) -> Any:
+        """A value of the pass as `Pass.grads` has it; None where it cannot be found again."""
         if type(value) is not LazyArray:
             return None
         if value.array is None:
-            if value.segment is self.segment:
+            # What was recorded before the pass has a LazyArray already.
+            if value.segment is self.segment and value.position & OP_MASK >= len(self.key[-1]):
                 return (value.aval, value.position)
             return None
         if value.device is CONSTANT:
