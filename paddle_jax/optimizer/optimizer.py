@@ -22,9 +22,9 @@ from paddle_jax._core.tape.sparse_rows import RowsGrad, all_rows
 from paddle_jax._core.tensors.held_values import held_value, replace_held
 from paddle_jax._core.tensors.layout import layout_of, replicated, with_leading_axes
 from paddle_jax._core.tensors.tensor import Tensor, assign_all, read_raw, wrap
-from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.by_parameter import ByParameter
 from paddle_jax.optimizer.flat import ROWS, rows
+from paddle_jax.optimizer.given_parameters import GivenParameters
 from paddle_jax.optimizer.group import _Group
 from paddle_jax.optimizer.helpers import in_program, is_rule, require_parameters, zeros_for
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
@@ -66,7 +66,7 @@ _MADE_LATER = {
 }
 
 
-class Optimizer(ByParameter, States):
+class Optimizer(GivenParameters, ByParameter, States):
     """The base class of optimizers; use a subclass such as `Adam`.
 
     Args:
@@ -114,6 +114,8 @@ class Optimizer(ByParameter, States):
     # during a step of a GradScaler: what is held for "a gradient is infinite or NaN"
     _skip = None
     _updated_names: set[str] | None = None  # Parameters of this process, where others update the rest
+    _checkpoints: Sequence[Any] = ()  # what gradients of a static program keep; see `append_backward`
+    _updates_nothing = False  # whether an empty list of parameters was given
 
     def __init__(
         self,
@@ -124,12 +126,14 @@ class Optimizer(ByParameter, States):
         name: str | None = None,
     ) -> None:
         # A static program updates all its parameters.
+        is_given = parameters is not None
         if parameters is None:
             parameters = state.frame.implied_parameters()
         self._check_settings(learning_rate, parameters, grad_clip)
         self._name = name
         # A generator could be read once only.
         self._parameter_list = list(parameters)
+        self._updates_nothing = is_given and not self._parameter_list
         self._check_parameters()
         self.regularization: WeightDecayRegularizer | None = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
@@ -151,34 +155,6 @@ class Optimizer(ByParameter, States):
             self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
             del self._groups[0].settings["grad_clip"]  # that of the optimizer, which may be set later
 
-    def _check_settings(self, learning_rate: Any, parameters: Any, grad_clip: Any) -> None:
-        """Refuses arguments of the constructor that have a wrong type."""
-        owner = type(self).__name__
-        if parameters is None:
-            raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
-        if isinstance(parameters, dict):
-            raise TypeError(f"{owner}: parameters: got a dict; for parameter groups pass a list of dicts.")
-        # A Tensor would be iterated row by row.
-        if isinstance(parameters, Tensor):
-            raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
-        if not isinstance(learning_rate, float | LRScheduler):
-            raise TypeError(
-                f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler."
-            )
-        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
-            raise TypeError(
-                f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object."
-            )
-
-    def _check_parameters(self) -> None:
-        """Refuses what is neither a parameter nor a group of them."""
-        for parameter in self._parameter_list:
-            if not isinstance(parameter, dict) and not hasattr(parameter, "dtype"):
-                raise AttributeError(
-                    f"{type(self).__name__}: parameters: got {type(parameter).__name__} in the list; "
-                    "pass layer.parameters(), or dicts as groups."
-                )
-
     def __getattr__(self, name: str) -> Any:
         """What is value when it is needed first: some classes do without the constructor above."""
         if name == "_groups":
@@ -190,61 +166,6 @@ class Optimizer(ByParameter, States):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         setattr(self, name, value)
         return value
-
-    @staticmethod
-    def _groups_of(descriptions: Sequence[Any]) -> list[_Group]:
-        """Groups for a list of dicts, or one for a list of parameters."""
-        if all(isinstance(group, dict) for group in descriptions):
-            return [_Group(group) for group in descriptions]
-        return [_Group({"params": descriptions})]
-
-    def _as_regularizer(self, decay: Any) -> WeightDecayRegularizer | None:
-        # bool is an int to Python, but no decay.
-        if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
-            raise TypeError(
-                f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
-                "pass a float, L1Decay or L2Decay."
-            )
-        if isinstance(decay, int | float):
-            return L2Decay(float(decay))
-        return decay
-
-    def _add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Adds a group: a dict with `params` and settings of its own."""
-        if not isinstance(param_group, dict) or "params" not in param_group:
-            raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
-        params = param_group["params"]
-        # A set has no order, so states could not be saved.
-        if isinstance(params, set):
-            raise TypeError(
-                f"{type(self).__name__}: parameters: 'params' is a set, which has no order; pass a list."
-            )
-        group = {
-            **self._default_dict,
-            **param_group,
-            "params": [params] if isinstance(params, Tensor) else list(params),
-        }
-        # Two updates of one parameter in a step would depend on their order.
-        grouped_ids = {id(p) for known in self._param_groups for p in known["params"]}
-        if any(id(p) in grouped_ids for p in group["params"]):
-            raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
-        self._write_group_options(group)
-        self._param_groups.append(group)
-        self._groups.append(_Group(group))
-
-    def _write_group_options(self, group: dict[str, Any]) -> None:
-        """Writes a group's learning rate and weight decay to its Parameters, where the update and
-        other code read them."""
-        decay = self._as_regularizer(group["weight_decay"])
-        for param in group["params"]:
-            param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
-            if (
-                decay is not None
-                and param.regularizer is None
-                and "weight_decay" in group
-                and decay is not self.regularization
-            ):
-                param.regularizer = decay
 
     # the learning rate --------------------------------------------------------------------------------------
 

@@ -89,7 +89,9 @@ def backward(
     """The pairs of Parameter and gradient that an optimizer updates by."""
     # The parameters given to the optimizer; without any all that the loss depends on.
     chosen = parameters or list(optimizer._all_params()) or None
-    pairs = append_backward(loss, chosen, no_grad_set, callbacks)
+    if chosen is None and optimizer._updates_nothing:
+        return []
+    pairs = append_backward(loss, chosen, no_grad_set, callbacks, optimizer._checkpoints)
     return [(p, g) for p, g in pairs if g is not None]
 
 
@@ -100,6 +102,8 @@ def apply_gradients(
     startup_program: Program | None = None,
 ) -> list[Operation]:
     """Adds the updates for given gradients; returns the operations."""
+    if not pairs and optimizer._updates_nothing:
+        return []
     if not pairs:
         raise ValueError(
             f"{type(optimizer).__name__}: there is no Parameter to update: "

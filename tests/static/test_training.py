@@ -329,6 +329,21 @@ def test_two_optimizers_and_groups(static):
     assert [round(v.item(), 4) for v in exe.run(main, fetch_list=[a, b])] == [0.5, 0.1]
 
 
+def test_an_empty_list_of_parameters_updates_nothing(static):
+    S, main, startup = static
+    w, v = (S.create_parameter([2], "float32", name=name) for name in "wv")
+    loss = (w * v).sum()
+    assert paddle_jax.optimizer.Adam(0.1, parameters=[]).backward(loss) == []
+    assert paddle_jax.optimizer.SGD(0.1, parameters=[]).minimize(loss) == ([], [])
+    _, pairs = paddle_jax.optimizer.SGD(0.1, parameters=[]).minimize(loss, parameters=[v])
+    assert [parameter.name for parameter, _ in pairs] == ["v"]
+    exe = S.Executor()
+    exe.run(startup)
+    before = np.array(S.global_scope().find_var("w").get_tensor())
+    exe.run(main)
+    np.testing.assert_array_equal(np.array(S.global_scope().find_var("w").get_tensor()), before)
+
+
 def test_clipping_by_value_as_eagerly(static):
     """The real Paddle has it in dynamic mode only."""
     S, main, startup = static
