@@ -33,20 +33,25 @@ if TYPE_CHECKING:
 _SMALL = 64  # elements of integers that are computed on the host, if they depend on shapes alone
 
 
-def evaluate(ops: Sequence[Operation], env: dict[Symbol, Any]) -> None:
-    """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward
-    results of the same run."""
+def evaluate(ops: Sequence[Operation], env: dict[Symbol, Any], repeats: bool = True) -> None:
+    """Runs operations in order; `env` maps Symbols to arrays and gets the results.
+
+    Gradients use the forward results of the same run. With `repeats` they compute the segments between their
+    checkpoints again.
+    """
     # An operation whose shape depends on values keeps all of them outside of a trace.
     host = any(op.host for op in ops)
+    # Outside of a trace `env` holds every result anyway.
+    repeats = repeats and not host
     # A Gradient reuses the forward results, so its operations are linearized when they run, not a second
     # time.
-    taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
+    taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.kept_region(repeats)}
     pulls = {}
     for op in ops:
         # The gradient of a gradient takes the first one for an operation like others, see
         # `Gradient._alone`.
         if isinstance(op, Gradient) and op not in taped:
-            op.pull(env, pulls)
+            op.pull(env, pulls, repeats)
         elif op in taped:
             pulls[op] = _taped(op, env, host)
         else:
@@ -192,9 +197,11 @@ class Gradient(Operation):
         wanted: list of the Symbols to derive by.
         outside: list of the Symbols that the region takes from elsewhere.
         ends: set of the Symbols that gradients do not pass.
+        segments: list of the parts of the region that end at checkpoints, in order. What is between their
+            ends is computed again for the derivatives; the rest of the region comes after them.
     """
 
-    __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
+    __slots__ = ("ends", "outside", "region", "segments", "starts", "targets", "wanted")
 
     def __init__(
         self,
@@ -204,8 +211,10 @@ class Gradient(Operation):
         wanted: Sequence[Symbol],
         ends: set[Symbol],
         scope: str = "",
+        segments: Sequence[Sequence[Operation]] = (),
     ) -> None:
         self.region = region
+        self.segments = segments
         self.targets = targets
         self.starts = starts
         self.wanted = wanted
@@ -229,11 +238,24 @@ class Gradient(Operation):
         for target in self.targets:
             env.pop(target, None)
         env.update(zip(self.outside, values, strict=False))
-        evaluate([*self.region, self], env)
+        # Derivatives of these derivatives keep everything.
+        evaluate([*self.region, self], env, repeats=False)
         return tuple([env[o] for o in self.outputs])
 
-    def pull(self, env: dict[Symbol, Any], pulls: dict[Operation, Any]) -> None:
-        """Computes the derivatives into `env` from what the region left."""
+    def kept_region(self, repeats: bool) -> Sequence[Operation]:
+        """The operations whose intermediate results are kept. repeats: whether segments are repeated."""
+        if not repeats:
+            return self.region
+        return self.region[sum(map(len, self.segments)) :]
+
+    def pull(self, env: dict[Symbol, Any], pulls: dict[Operation, Any], repeats: bool = False) -> None:
+        """Computes the derivatives into `env` from what the region left.
+
+        Args:
+            env: the array of each Symbol.
+            pulls: what `_taped` gave for each operation.
+            repeats: whether segments are computed again.
+        """
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = value_of(target, env)
@@ -242,22 +264,48 @@ class Gradient(Operation):
             else:
                 given = jnp.reshape(jnp.asarray(value_of(start, env)), value.shape)
             add_cotangent(cts, target, given)
-        steps = []
-        # Backwards over the region, from what each operation has left. None was left where no gradient
-        # flows.
-        for op in self.region:
-            if pulls.get(op) is not None:
-                diff, back = pulls[op]
-                # Gradients do not pass the Symbols of `no_grad_set`, nor their sources.
-                passing = [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
-                steps.append((op.outputs, passing, back))
-        accumulate(steps, cts)
+        # Backwards over the region, from what each operation has left.
+        accumulate(self._steps(self.kept_region(repeats), pulls), cts)
+        for segment in reversed(self.segments if repeats else ()):
+            accumulate(self._steps(segment, _repeated(segment, env, cts)), cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
             # What the targets do not depend on has a gradient of zeros.
             if symbol in cts:
                 env[out] = cts[symbol]
             else:
                 env[out] = jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+
+    def _steps(self, ops: Sequence[Operation], pulls: dict[Operation, Any]) -> list[tuple[Any, Any, Any]]:
+        """The steps of `accumulate` over operations."""
+        steps = []
+        for op in ops:
+            # None was left where no gradient flows.
+            if pulls.get(op) is not None:
+                diff, back = pulls[op]
+                # Gradients do not pass the Symbols of `no_grad_set`, nor their sources.
+                passing = [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
+                steps.append((op.outputs, passing, back))
+        return steps
+
+
+def _repeated(
+    segment: Sequence[Operation], env: dict[Symbol, Any], cts: dict[Symbol, Any]
+) -> dict[Operation, Any]:
+    """Computes a segment again once its cotangents are known; returns what `_taped` gave for each operation.
+
+    XLA merges equal computations, and would keep the results of the forward pass. A barrier prevents that.
+    """
+    made = {symbol for op in segment for symbol in op.outputs}
+    arriving = [symbol for symbol in cts if symbol in made]
+    taken = [s for s in dict.fromkeys(s for op in segment for s in op.inputs) if s in env and s not in made]
+    # Lengths and other numbers of the host are no part of the compiled program.
+    traced = [s for s in taken if isinstance(env[s], jax.core.Tracer)]
+    operands, cotangents = jax.lax.optimization_barrier(
+        ([env[s] for s in traced], [cts[s] for s in arriving])
+    )
+    cts.update(zip(arriving, cotangents, strict=True))
+    again = {s: env[s] for s in taken} | dict(zip(traced, operands, strict=True))
+    return {op: _taped(op, again, False) for op in segment}
 
 
 def random_values(program: Program, words: Any, offset: Any, symbols: Iterable[Symbol]) -> dict[Symbol, Any]:

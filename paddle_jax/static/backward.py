@@ -16,6 +16,8 @@ from paddle_jax._program.variable import Variable, variable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from paddle_jax._program.operation import Operation
+
 
 def _list_of(where: str, name: str, value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
@@ -53,9 +55,16 @@ def _names(no_grad_set: Iterable[Tensor | str] | None) -> tuple[set[Symbol], set
     return found, names
 
 
-def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_grad_set: Any) -> Any:
+def differentiated(
+    program: Program,
+    targets: Any,
+    starts: Any,
+    wanted: Any,
+    no_grad_set: Any,
+    checkpoints: Iterable[Symbol] = (),
+) -> Any:
     """Appends derivatives of Symbols by Symbols; returns a list of Variables, None for those that no
-    target depends on."""
+    target depends on. What is between checkpoints is computed again."""
     ends, names = _names(no_grad_set)
     ops = program.pruned(targets)
     reached = set(wanted)
@@ -86,8 +95,14 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
     found = [s for s in dict.fromkeys(wanted) if s in touched and s not in ends]
     if not found:
         return [None] * len(wanted)
+    region = kept[::-1]
     operation = Gradient(
-        kept[::-1], [t for t, _ in targets_reached], [s for _, s in targets_reached], found, ends
+        region,
+        [t for t, _ in targets_reached],
+        [s for _, s in targets_reached],
+        found,
+        ends,
+        segments=_segments(ops, region, checkpoints),
     )
     # Paddle's name for the gradient of a Variable.
     operation.outputs = [
@@ -98,12 +113,59 @@ def differentiated(program: Program, targets: Any, starts: Any, wanted: Any, no_
     return [made.get(s) for s in wanted]
 
 
+def _segments(
+    ops: Sequence[Operation], region: Sequence[Operation], checkpoints: Iterable[Symbol]
+) -> list[list[Operation]]:
+    """The operations of a region in segments, each of which ends with what makes a checkpoint.
+
+    What comes after the last checkpoint is in no segment.
+    """
+    chosen = set(checkpoints)
+    segments = []
+    waiting: list[Operation] = []
+    members = set(region)
+    for op in ops:
+        if op in members:
+            waiting.append(op)
+        if waiting and not chosen.isdisjoint(op.outputs):
+            segments.append(waiting)
+            waiting = []
+    return segments
+
+
+def _checkpoint_symbols(program: Program, checkpoints: Sequence[Tensor | str]) -> list[Symbol]:
+    """The Symbols of Variables or names of such.
+
+    Raises:
+        TypeError: one is neither.
+        ValueError: the program has no Variable of a name.
+    """
+    named = {symbol.name: symbol for op in program.ops for symbol in op.outputs}
+    named |= {name: held_symbol(one) for name, one in program.data.items()}
+    found = []
+    for one in checkpoints:
+        if isinstance(one, Variable):
+            found.append(held_symbol(one))
+        elif not isinstance(one, str):
+            raise TypeError(
+                f"append_backward: checkpoints: got {type(one).__name__}; they must be Variables or names"
+            )
+        elif one in named:
+            found.append(named[one])
+        else:
+            raise ValueError(
+                f"append_backward: checkpoints: the program has no Variable {one!r}; give a result of it"
+            )
+    return found
+
+
 def _by_inputs(
     program: Program,
     targets: Sequence[Symbol],
     starts: Sequence[Symbol | None],
     inputs: Sequence[Any],
     no_grad_set: Iterable[Tensor | str] | None,
+    checkpoints: Iterable[Symbol] = (),
 ) -> list[Tensor | None]:
     """The gradients of targets by Variables; None for those that no target depends on.
 
@@ -111,7 +173,7 @@ def _by_inputs(
     """
     last = [program.symbol_of(v) if v.persistable else held_symbol(v) for v in inputs]
     first = [program.scope_symbol(v) if v.persistable else s for v, s in zip(inputs, last, strict=True)]
-    found = differentiated(program, targets, starts, [*first, *last], no_grad_set)
+    found = differentiated(program, targets, starts, [*first, *last], no_grad_set, checkpoints)
     results = []
     for i, (by_first, by_last) in enumerate(zip(found[: len(last)], found[len(last) :], strict=True)):
         if by_first is None:
@@ -191,7 +253,7 @@ def append_backward(
     parameter_list: Sequence[Tensor | str] | None = None,
     no_grad_set: Iterable[Tensor | str] | None = None,
     callbacks: Sequence[Callable[..., None]] = None,
-    checkpoints: Sequence[Any] | None = None,
+    checkpoints: Sequence[Tensor | str] | None = None,
     distop_context: object = None,
 ) -> list[tuple[Tensor, Tensor | None]]:
     """Adds to a program what computes the gradients of a loss by parameters.
@@ -202,12 +264,14 @@ def append_backward(
             loss depends on.
         no_grad_set: set of Variables or names that no gradient passes.
         callbacks: functions `callback(block, context)`, called when the gradients have been added.
-        checkpoints, distop_context: accepted; XLA plans what is kept.
+        checkpoints: list of Variables or names. The gradients keep these, and compute what is between them
+            again. Default: everything is kept.
+        distop_context: accepted.
     Returns:
         list of (Parameter, its gradient).
     Raises:
         TypeError: an argument is of the wrong type.
-        ValueError: the loss has more than one element.
+        ValueError: the loss has more than one element, or a checkpoint is not in the program.
     Example:
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
@@ -224,6 +288,7 @@ def append_backward(
         raise ValueError(f"append_backward: loss: got shape {list(loss.shape)}; it must have one element")
     for name, value, kinds in (
         ("parameter_list", parameter_list, list | tuple | set),
+        ("checkpoints", checkpoints, list | tuple),
         ("no_grad_set", no_grad_set, list | tuple | set | frozenset),
     ):
         if value is not None and not isinstance(value, kinds):
@@ -234,7 +299,8 @@ def append_backward(
     else:
         chosen = [program.var(p) if isinstance(p, str) else p for p in parameter_list]
     chosen = [p for p in chosen if not p.stop_gradient]
-    found = _by_inputs(program, [held_symbol(loss)], [None], chosen, no_grad_set)
+    marks = _checkpoint_symbols(program, checkpoints or ())
+    found = _by_inputs(program, [held_symbol(loss)], [None], chosen, no_grad_set, marks)
     # A parameter that was asked for by name stays in the list, also without a gradient.
     pairs = [
         (p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None
