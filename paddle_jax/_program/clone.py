@@ -47,7 +47,7 @@ def clone_program(program: Program, for_test: bool = False) -> Program:
     if program.hook is not None:
         clone.hook = program.hook.copied(for_test)
     if for_test:
-        _remove_training(clone)
+        _remove_training(clone, [] if program.hook is None else program.hook.training_inputs())
     return clone
 
 
@@ -78,10 +78,10 @@ def prune_program(program: Program, targets: list[Variable] | tuple[Variable, ..
     return clone
 
 
-def _remove_training(program: Program) -> None:
+def _remove_training(program: Program, training_inputs: Iterable[Symbol]) -> None:
     """Removes gradients and updates; normalisation then uses running statistics, and nothing is dropped."""
     kept = []
-    removed: set[Symbol] = set()
+    removed: set[Symbol] = set(training_inputs)
     for op in program.ops:
         # What is computed from gradients goes as well, such as clipping and the learning rate's own counts.
         if isinstance(op, Gradient) or op.name in _TRAINING or any(s in removed for s in op.inputs):

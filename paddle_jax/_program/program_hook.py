@@ -68,6 +68,10 @@ class ProgramHook:
         """
         return NO_INPUTS
 
+    def training_inputs(self) -> list[Symbol]:
+        """The inputs that only training feeds: a copy for tests has nothing that depends on them."""
+        return []
+
     def leaves_out_batch(self) -> bool:
         """Whether the next batch of a data set is left out."""
         return False

@@ -82,19 +82,26 @@ def exchange_in_buckets(tensors: Sequence[Tensor], size: float, exchange: Callab
         _together(bucket, exchange)
 
 
-def averaged(gradients: Sequence[Tensor], group: Any, size: Any = 25 * _MIB) -> None:
+def averaged(gradients: Sequence[Tensor], group: Any, size: Any = 25 * _MIB, in_half: bool = False) -> None:
     """Replaces gradients by their mean over the processes of a group.
 
     Args:
         gradients: list of Tensors, the same on all processes in number, order, shapes and dtypes.
         group: Group.
         size: bytes that travel together.
+        in_half: whether gradients of float32 travel in float16.
     """
-    exchange_in_buckets(
-        gradients,
-        size,
-        lambda flat: group.process_group.all_reduce(flat, collectives.AVG, "gradients: all_reduce"),
-    )
+    where = "gradients: all_reduce"
+
+    def mean(flat: Any) -> Any:
+        if not in_half or flat.dtype != np.float32:
+            return group.process_group.all_reduce(flat, collectives.AVG, where)
+        # Divided before the sum, which could leave the range of float16.
+        half = (wrap(flat) / group.nranks).astype("float16")
+        total = group.process_group.all_reduce(half._value, collectives.SUM, where)
+        return wrap(total).astype("float32")._value
+
+    exchange_in_buckets(gradients, size, mean)
 
 
 def same_everywhere(tensors: Any, group: Any, size: Any = 25 * _MIB, source: Any = 0) -> None:

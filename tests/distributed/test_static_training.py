@@ -57,7 +57,7 @@ def test_each_process_holds_states_of_its_parameters(results, name):
     alone, pair = results
     whole = set(alone["results"][name]["states"])
     first, second = (set(one["results"][name]["states"]) for one in pair)
-    of_all = {state for state in whole if state.startswith("loss_scaling")}
+    of_all = {state for state in whole if state.startswith(("loss_scaling", "num_"))}
     assert first | second == whole
     assert first & second == of_all
     assert first > of_all < second
@@ -69,6 +69,17 @@ def test_merged_gradients_update_once(results):
     alone = results[0]["results"]
     assert alone["merged"]["losses"][:3] != alone["adam"]["losses"][:3]
     assert alone["merged"]["losses"][0] == alone["adam"]["losses"][0]
+
+
+@pytest.mark.slow
+def test_gradients_travel_in_half_precision(results):
+    """Shares of the mean are rounded to float16 before they are added, so large numbers do not overflow."""
+    shares = [(np.float32(value) / np.float32(2)).astype("float16") for value in (1 / 7, 2 / 7, 60000)]
+    shares = [shares[:1] + shares[2:], shares[1:]]
+    expected = (np.asarray(shares[0]) + np.asarray(shares[1])).astype("float32")
+    for one in results[1]:
+        assert one["half"] == expected.tolist()
+        assert one["half"][0] != np.float32(3 / 14)
 
 
 @pytest.mark.slow

@@ -372,8 +372,9 @@ class Fleet(ServerMethods):
             strategy: DistributedStrategy in place of that of `fleet.init`; the degrees stay.
         Returns:
             HybridParallelOptimizer round it; in static mode an optimizer whose `minimize` averages gradients
-            over the processes, and does what the strategy says (`amp`, `gradient_merge`, `lamb`, `lars`,
-            `sharding`). The optimizer itself where there is one process and nothing to do.
+            over the processes, and does what the strategy says (`amp`, `recompute`, `gradient_merge`, `lamb`,
+            `lars`, `sharding`, `fp16_allreduce`). The optimizer itself where there is one process and nothing
+            to do.
         Raises:
             AttributeError: `fleet.init` was not called.
             NotImplementedError: the strategy asks for what static programs of several processes cannot do.

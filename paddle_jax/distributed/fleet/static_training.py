@@ -51,6 +51,7 @@ class StaticOptimizer:
         self.strategy = strategy
         self.group = group
         self.sharing_group: Any = None
+        _check_recompute(strategy)
         if group is not None:
             _refuse(strategy)
             self.sharing_group = sharing_group(strategy, group)
@@ -85,7 +86,7 @@ class StaticOptimizer:
             _check_parts(program, self.strategy.tensor_parallel_configs["tensor_parallel_degree"])
         if self.strategy.sync_batch_norm and self.group is not None:
             synchronize_batch_norm(program)
-        pairs = inner.backward(loss, startup_program, parameter_list, no_grad_set)
+        pairs = self._backward(loss, startup_program, parameter_list, no_grad_set)
         # A second loss of the same program shares the hook.
         if program.hook is None:
             merging = self.strategy.gradient_merge_configs if self.strategy.gradient_merge else {}
@@ -95,6 +96,7 @@ class StaticOptimizer:
                 merging.get("k_steps", 1),
                 merging.get("avg", True),
                 UpdateShares(self.sharing_group) if self.sharing_group is not None else None,
+                self.strategy.fp16_allreduce,
             )
         # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
@@ -102,6 +104,18 @@ class StaticOptimizer:
             if program.hook.shares is None:
                 return inner.apply_gradients(averages), averages
             return self._own_updates(program.hook.shares, program, averages), averages
+
+    def _backward(
+        self, loss: Any, startup_program: Any, parameter_list: Any, no_grad_set: Any
+    ) -> list[tuple[Any, Any]]:
+        """Adds gradients, which compute again what is between the checkpoints of the strategy."""
+        if self.strategy.recompute:
+            self.base._checkpoints = self.strategy.recompute_configs["checkpoints"]
+        try:
+            return self.inner.backward(loss, startup_program, parameter_list, no_grad_set)
+        finally:
+            # The optimizer may serve other programs as well.
+            self.base.__dict__.pop("_checkpoints", None)
 
     def _own_updates(
         self, shares: UpdateShares, program: Program, averages: list[tuple[Any, Any]]
@@ -127,6 +141,17 @@ def _refuse(strategy: Any) -> None:
         )
 
 
+def _check_recompute(strategy: Any) -> None:
+    """Refuses settings of `recompute_configs` that ask for more than computing again."""
+    configs = strategy.recompute_configs
+    asked = [name for name in ("enable_offload", "enable_tuning", "refined_ops_patterns") if configs[name]]
+    if strategy.recompute and asked:
+        raise NotImplementedError(
+            f"fleet.distributed_optimizer: strategy.recompute_configs: got {', '.join(asked)}; checkpoints "
+            "stay on the device; leave it out"
+        )
+
+
 def _check_parts(program: Program, degree: int) -> None:
     """Refuses a degree of tensor parallelism that is not the number of parts of the program's weights."""
     found = 1 if program.process_grid is None else program.process_grid.part_count
@@ -149,7 +174,7 @@ def _chosen(optimizer: Any, strategy: Any) -> Any:
             beta1=optimizer._beta1,
             beta2=optimizer._beta2,
             epsilon=optimizer._epsilon,
-            parameters=optimizer._parameter_list,
+            parameters=_given_parameters(optimizer),
             grad_clip=optimizer._grad_clip,
             exclude_from_weight_decay_fn=lambda param: any(part in param.name for part in excluded),
         )
@@ -160,12 +185,19 @@ def _chosen(optimizer: Any, strategy: Any) -> Any:
             optimizer._momentum,
             lars_coeff=configs["lars_coeff"],
             lars_weight_decay=configs["lars_weight_decay"],
-            parameter_list=optimizer._parameter_list,
+            parameter_list=_given_parameters(optimizer),
             grad_clip=optimizer._grad_clip,
             exclude_from_weight_decay=configs["exclude_from_weight_decay"],
             epsilon=configs["epsilon"],
         )
     return optimizer
+
+
+def _given_parameters(optimizer: Any) -> list[Any] | None:
+    """The Parameters that an optimizer was given; None for all of the program."""
+    if optimizer._updates_nothing:
+        return []
+    return optimizer._parameter_list or None
 
 
 def _in_low_precision(optimizer: Any, strategy: Any) -> Any:
@@ -228,13 +260,20 @@ class AveragedProgram(ProgramHook):
         part_inputs: list of the positions of their gradients.
         process_grid: ProcessGrid of the program, or None.
         shares: UpdateShares, or None where each process updates all Parameters.
+        in_half: whether gradients travel in float16.
         shared: whether all processes have the same parameters.
     """
 
     purpose = "averages gradients over processes or runs"
 
     def __init__(
-        self, group: Any, size: int, every: int, mean: bool, shares: UpdateShares | None = None
+        self,
+        group: Any,
+        size: int,
+        every: int,
+        mean: bool,
+        shares: UpdateShares | None = None,
+        in_half: bool = False,
     ) -> None:
         self.group = group
         self.size = size
@@ -248,6 +287,7 @@ class AveragedProgram(ProgramHook):
         self.part_inputs: list[int] = []
         self.process_grid: Any = None
         self.shares = shares
+        self.in_half = in_half
         self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -256,7 +296,7 @@ class AveragedProgram(ProgramHook):
         if for_test:
             return None
         # Sums and counts are not copied: the copy begins a round of its own.
-        copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares)
+        copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares, self.in_half)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
         copied.part_names = set(self.part_names)
@@ -280,6 +320,10 @@ class AveragedProgram(ProgramHook):
                 self.part_names.add(param.name)
                 self.part_inputs.append(len(self.inputs) - 1)
         return averages
+
+    def training_inputs(self) -> list[Symbol]:
+        """The inputs in the place of gradients."""
+        return [held_symbol(one) for one in self.inputs]
 
     # running ------------------------------------------------------------------------------------------------
 
@@ -412,7 +456,7 @@ class AveragedProgram(ProgramHook):
         with eager_mode():
             tensors = [wrap(gradient) for gradient in gradients]
             for group, own in self._by_group(tensors, [i in self.part_inputs for i in range(len(tensors))]):
-                averaged(own, group, self.size)
+                averaged(own, group, self.size, self.in_half)
             return [computed_array(tensor) for tensor in tensors]
 
     def _by_group(self, tensors: list[Any], are_parts: list[bool]) -> list[tuple[Any, list[Any]]]:
@@ -468,7 +512,7 @@ def acts(strategy: Any) -> bool:
     """Whether a strategy changes how a static program trains in a process alone."""
     # Averaging is left out, as a process alone has nothing to average with.
     merges = strategy.gradient_merge and strategy.gradient_merge_configs["k_steps"] > 1
-    return merges or strategy.amp or strategy.lamb or strategy.lars
+    return merges or strategy.amp or strategy.recompute or strategy.lamb or strategy.lars
 
 
 __all__ = ["StaticOptimizer", "acts"]

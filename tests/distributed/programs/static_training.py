@@ -8,6 +8,8 @@ import numpy as np
 
 import paddle_jax as paddle
 from paddle_jax.distributed import fleet
+from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.distributed.data_parallel import averaged
 from tests.distributed.programs import divided
 
 STEPS = 6
@@ -30,6 +32,21 @@ CASES = {
         "sharding": {"sharding_degree": "all"},
     },
     "bfloat16": {"amp": {"use_pure_bf16": True, "use_fp16_guard": False}},
+    "recomputed": {"recompute": {"checkpoints": ["first", "second"]}},
+    "lars, sharded, recomputed": {
+        "optimizer": "momentum",
+        "lars": {"lars_coeff": 0.01},
+        "sharding": {"sharding_degree": "all"},
+        "recompute": {"checkpoints": ["second"]},
+    },
+    "lamb, sharded, merged, recomputed, float16": {
+        "lamb": {"lamb_weight_decay": 0.02},
+        "amp": {"init_loss_scaling": 1024.0},
+        "gradient_merge": {"k_steps": 2, "avg": True},
+        "sharding": {"sharding_degree": "all"},
+        "recompute": {"checkpoints": ["first"]},
+        "fp16_allreduce": True,
+    },
 }
 
 
@@ -45,6 +62,7 @@ def trained(case):
     rank = fleet.worker_index()
     size = fleet.worker_num()
     strategy = fleet.DistributedStrategy()
+    strategy.fp16_allreduce = "fp16_allreduce" in case
     for name in ("lamb", "lars", "gradient_merge", "amp"):
         if name in case:
             setattr(strategy, name, True)
@@ -63,6 +81,14 @@ def trained(case):
             if "sync_batch_norm" in case:
                 strategy.sync_batch_norm = True
                 hidden = paddle.nn.BatchNorm1D(8)(hidden)
+            if "recompute" in case:
+                named = {"first": hidden.name}
+                # a layer that only cases with checkpoints name has weights of its own
+                hidden = paddle.nn.functional.tanh(hidden)
+                named["second"] = hidden.name
+                strategy.recompute = True
+                chosen = [named[name] for name in case["recompute"]["checkpoints"]]
+                strategy.recompute_configs = {"checkpoints": chosen}
             result = paddle.static.nn.fc(hidden, 1)
             loss = ((result - y) ** 2).mean()
             base = optimizer_of(case)
@@ -119,6 +145,14 @@ def refused():
     return ""
 
 
+def half_means():
+    """Means of gradients that travel in float16."""
+    rank = fleet.worker_index()
+    gradients = [paddle.to_tensor((1 + rank) / 7), paddle.to_tensor(60000.0)]
+    averaged(gradients, default_group(), in_half=True)
+    return [float(one) for one in gradients]
+
+
 def refused_degrees():
     """The messages of `sharding_configs` that two processes cannot follow."""
     messages = []
@@ -154,8 +188,9 @@ def refused_norm():
 
 
 if __name__ == "__main__":
-    paddle.enable_static()
     fleet.init(is_collective=True)
+    half = half_means() if fleet.worker_num() > 1 else None
+    paddle.enable_static()
     results = {name: trained(case) for name, case in CASES.items()}
     size = fleet.worker_num()
     split = [divided.trained(size), divided.trained(size, gathers=False, distributed=False)]
@@ -165,6 +200,7 @@ if __name__ == "__main__":
                 "results": results,
                 "refused": refused(),
                 "degrees": refused_degrees(),
+                "half": half,
                 "split": split,
                 "norm": refused_norm(),
                 "layer": refused_layer(),
