@@ -1,4 +1,7 @@
-"""Gradients that compute again what is between checkpoints: the same values, and fewer that are kept."""
+"""Unit tests of `_program.evaluate`: gradients that compute again what is between checkpoints.
+
+The values are the same, and fewer of them are kept.
+"""
 
 import jax
 import numpy as np
