@@ -92,11 +92,13 @@ class Plain(paddle.nn.Layer):
         return head(self.embedding, self.norm(x))
 
 
-def start(degrees, **pipeline):
-    """`fleet.init` with degrees such as {"dp": 2}; pipeline: settings of pipeline_configs."""
+def start(degrees, split_param=False, **pipeline):
+    """`fleet.init` with degrees such as {"dp": 2}; split_param: whether each process of the sharding group
+    updates a piece of every Parameter; pipeline: settings of pipeline_configs."""
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = {"dp_degree": 1} | {f"{name}_degree": n for name, n in degrees.items()}
     strategy.pipeline_configs = {"accumulate_steps": 1, "micro_batch_size": ROWS} | pipeline
+    strategy.hybrid_configs["sharding_configs"].split_param = split_param
     fleet.init(is_collective=True, strategy=strategy)
     return strategy
 

@@ -139,13 +139,25 @@ def _read(folder: Any, name: str, entry: dict[str, Any], tensor: Any, checked: s
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
     # A part that the program has cut itself is an ordinary Tensor on one device.
-    if layout is None or isinstance(tensor, ShardedWeight):
-        return put(
-            read_slice(
-                tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape)
-            )
-        )
+    if isinstance(tensor, ShardedWeight):
+        boxes = [
+            read_slice(tuple(slice(a, a + n) for a, n in zip(start, size, strict=True)))
+            for start, size in tensor.boxes()
+        ]
+        return put(_in_a_row(boxes, tensor.local_tensor, dtype) if tensor.is_flattened else boxes[0])
+    if layout is None:
+        return put(read_slice(tuple(slice(None) for _ in shape)))
     return MultiDevice.block_if_needed(jax.make_array_from_callback)(shape, layout, read_slice, dtype=dtype)
+
+
+def _in_a_row(boxes: Sequence[np.ndarray], tensor: Any, dtype: Any) -> np.ndarray:
+    """The elements of boxes one after the other, filled up with zeros to the length of a Tensor."""
+    row = np.zeros(tensor.shape, dtype)
+    at = 0
+    for box in boxes:
+        row[at : at + box.size] = box.reshape(-1)
+        at += box.size
+    return row
 
 
 def _assembled(

@@ -3,6 +3,7 @@ are cut by hand are saved."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,9 @@ class ShardedWeight:
         local_tensor: Tensor, the part. `load_state_dict` fills it.
         local_shape, global_shape, global_offset: tuple of int, the shape of the part, that of the whole, and
             where the part begins in it.
-        is_flattened: only False; `flattened_range` only None.
+        is_flattened: bool, whether `local_tensor` is a row of consecutive elements of the part alone.
+        flattened_range: slice, which elements of the flattened part these are. What `local_tensor` has after
+            them is zeros.
     Attributes:
         key, local_tensor, is_flattened, flattened_range: as given.
         local_shape, global_shape, global_offset: tuples of ints.
@@ -57,11 +60,8 @@ class ShardedWeight:
         self.is_flattened = is_flattened
         self.flattened_range = flattened_range
         if is_flattened or flattened_range is not None:
-            raise ValueError(
-                "ShardedWeight: is_flattened: got True; pieces are boxes of the whole; "
-                "pass the part with the axes of the whole"
-            )
-        if self.local_shape != tuple(local_tensor.shape):
+            self._check_range()
+        elif self.local_shape != tuple(local_tensor.shape):
             raise ValueError(
                 f"ShardedWeight: local_shape: got {self.local_shape} for a Tensor of shape "
                 f"{tuple(local_tensor.shape)}; they must agree"
@@ -76,12 +76,63 @@ class ShardedWeight:
                 f"shape {self.global_shape}"
             )
 
-    @property
-    def index(self) -> tuple[Any, ...]:
-        """The part as slices of the whole."""
-        return tuple(
-            slice(start, start + n) for start, n in zip(self.global_offset, self.local_shape, strict=True)
-        )
+    def _check_range(self) -> None:
+        """Refuses a range that does not fit the part, or the Tensor."""
+        part = self.flattened_range
+        if not self.is_flattened or not isinstance(part, slice) or part.step not in (None, 1):
+            raise ValueError(
+                f"ShardedWeight: flattened_range: got {part} with is_flattened={self.is_flattened}; give a "
+                "slice of the flattened part and True, or neither"
+            )
+        shape = tuple(self.local_tensor.shape)
+        count = math.prod(self.local_shape)
+        # Without bounds a slice would mean other elements for a part of another shape.
+        if None in (part.start, part.stop) or not 0 <= part.start <= part.stop <= count:
+            raise ValueError(
+                f"ShardedWeight: flattened_range: got {part}; the part of shape {self.local_shape} has the "
+                f"elements 0 to {count}"
+            )
+        if len(shape) != 1 or shape[0] < part.stop - part.start:
+            raise ValueError(
+                f"ShardedWeight: local_tensor: got shape {shape}; it must be one row of the "
+                f"{part.stop - part.start} elements of flattened_range at least"
+            )
+
+    def boxes(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """(start, shape) of the boxes of the whole that this part has, in the order of their elements."""
+        if not self.is_flattened:
+            return [(self.global_offset, self.local_shape)]
+        found = _boxes_of_range(self.local_shape, self.flattened_range.start, self.flattened_range.stop)
+        return [
+            (tuple(a + b for a, b in zip(self.global_offset, start, strict=True)), shape)
+            for start, shape in found
+        ]
+
+
+def _boxes_of_range(
+    shape: tuple[int, ...], start: int, stop: int
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """(start, shape) of the boxes that consecutive elements of a flattened array are: the rest of a first
+    row, whole rows, and the beginning of a last one."""
+    if start >= stop:
+        return
+    if not shape:
+        yield (), ()
+        return
+    length = math.prod(shape[1:])
+    first, skipped = divmod(start, length)
+    last, taken = divmod(stop, length)
+    if skipped:
+        # The range may end in its first row.
+        end = taken if first == last else length
+        for inner, size in _boxes_of_range(shape[1:], skipped, end):
+            yield (first, *inner), (1, *size)
+        first += 1
+    if first < last:
+        yield (first, *[0] * len(shape[1:])), (last - first, *shape[1:])
+    if first <= last:
+        for inner, size in _boxes_of_range(shape[1:], 0, taken):
+            yield (last, *inner), (1, *size)
 
 
 ShardedStateDict = dict[str, ShardedWeight]
@@ -233,12 +284,18 @@ def build_sharded_state_dict(
     return found
 
 
-def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str, ShardedWeight]:
+def shard_states(
+    optimizer: Any,
+    weights: dict[str, ShardedWeight],
+    range_of: Callable[[Tensor], slice | None] = lambda param: None,
+) -> dict[str, ShardedWeight]:
     """The states of an optimizer as parts, cut as their weights are.
 
     Args:
         optimizer: Optimizer.
         weights: the parts of its model.
+        range_of: function from a parameter to the elements of its flattened part that its states are for;
+            None for all.
     Returns:
         dict from the name of a weight and of a state to ShardedWeight.
     Raises:
@@ -262,14 +319,29 @@ def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str,
                 f"sharded_state_dict: model_sharded_state_dict: there is no weight {param.name!r}, which the "
                 "optimizer has states for; pass what the whole model gives"
             )
-        found += [_state_part(keys[param.name], end, tensor, weights) for end, tensor in present]
+        found += [
+            _state_part(keys[param.name], end, tensor, weights, range_of(param)) for end, tensor in present
+        ]
     return {part.key: part for part in found}
 
 
-def _state_part(key: str, end: str, tensor: Tensor, weights: dict[str, ShardedWeight]) -> ShardedWeight:
+def _state_part(
+    key: str, end: str, tensor: Tensor, weights: dict[str, ShardedWeight], elements: slice | None
+) -> ShardedWeight:
     # The powers of the decays are the same number for all parts of a weight.
     if "_pow_acc" in end:
         return make_replicated_sharded_weight(f"{key}.{end}", tensor)
+    if elements is not None:
+        whole = weights[key]
+        return ShardedWeight(
+            f"{key}.{end}",
+            tensor,
+            whole.local_shape,
+            whole.global_shape,
+            whole.global_offset,
+            is_flattened=True,
+            flattened_range=elements,
+        )
     return create_sharded_weight_with_new_local(f"{key}.{end}", tensor, weights[key])
 
 
@@ -288,8 +360,13 @@ def tensor_of(value: Any) -> Tensor:
 
 
 def local_piece(value: Any, array: jax.Array) -> Iterator[Any]:
-    """(start, values) of the piece of the whole that a ShardedWeight is."""
-    yield list(value.global_offset), np.array(array)
+    """(start, values) of the pieces of the whole that a ShardedWeight is."""
+    values = np.array(array).reshape(-1)
+    at = 0
+    for start, shape in value.boxes():
+        size = math.prod(shape)
+        yield list(start), values[at : at + size].reshape(shape)
+        at += size
 
 
 Registered.build_sharded_state_dict = build_sharded_state_dict

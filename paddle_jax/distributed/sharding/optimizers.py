@@ -16,6 +16,7 @@ from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.process_group import collectives
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax.distributed.checkpoint.sharded_weight import shard_states
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.objects import all_gather_object
 from paddle_jax.distributed.data_parallel import exchange_in_buckets, in_buckets
@@ -287,6 +288,12 @@ class Pieces:
         """The piece of this process of a value of the shape of a parameter."""
         return self._filled(param, array)[self.group.rank].copy()
 
+    def elements(self, param: Tensor) -> slice:
+        """The elements of a flattened parameter that the piece of this process has."""
+        size = int(np.prod(self.shapes[id(param)]))
+        length = self.lengths[id(param)]
+        return slice(min(length * self.group.rank, size), min(length * (self.group.rank + 1), size))
+
     def release(self) -> None:
         """Keeps the pieces only."""
         if self.whole:
@@ -363,6 +370,8 @@ class GroupShardedOptimizer(Round):
         super().__init__(optimizer, cut=isinstance(parts, Pieces))
         self._parts = parts
         self._model = model
+        # `load_state_dict` fills Tensors of `state_dict`, and asks the optimizer that has made them.
+        optimizer._take_values = self._take_values
 
     def _call_inner(self, method: str, *args: Any) -> Any:
         """Calls a method of the optimizer within, as its class defines it."""
@@ -398,6 +407,32 @@ class GroupShardedOptimizer(Round):
         """The states of this process; see `Optimizer.state_dict`. Of a Parameter in pieces: of its piece."""
         with self._as_pieces():
             return self._call_inner("state_dict")
+
+    def _take_values(self, loaded: Any) -> None:
+        """Takes over the values of some Tensors of an earlier `state_dict`."""
+        with self._as_pieces():
+            # By the class: the object's own method leads here.
+            type(self._inner)._take_values(self._inner, loaded)
+
+    def sharded_state_dict(self, model_sharded_state_dict: dict[str, Any]) -> dict[str, Any]:
+        """The states as parts for `paddle.distributed.save_state_dict` and `load_state_dict`, which fills the
+        optimizer. They are named by the weights of the model, such as `fc.weight.moment1_0`.
+
+        Args:
+            model_sharded_state_dict: dict, what `Layer.sharded_state_dict` of the model gives.
+        Returns:
+            dict from name to ShardedWeight.
+        Raises:
+            KeyError: the model has no weight of the name of a parameter with states.
+        """
+        with self._as_pieces():
+            return shard_states(self._inner, model_sharded_state_dict, self._elements_of)
+
+    def _elements_of(self, param: Tensor) -> slice | None:
+        """The elements of a flattened parameter that this process updates; None for all."""
+        if not isinstance(self._parts, Pieces) or id(param) not in self._parts.lengths:
+            return None
+        return self._parts.elements(param)
 
     def _as_pieces(self) -> contextlib.AbstractContextManager[None]:
         """States have the shapes of pieces, whatever the parameters are at present."""

@@ -1,7 +1,8 @@
 """A small GPT that stops and goes on with another split, as JSON: a list of losses for each case.
 
 `python resumes.py CASE...`. A case is JSON: {"degrees": {"mp": 2, "pp": 2}, "steps": [first, end], "read":
-folder or null, "write": folder or null}. Without stages the model is a pipeline of one.
+folder or null, "write": folder or null, "pieces": whether an optimizer updates pieces of parameters}. Without
+stages the model is a pipeline of one.
 """
 
 import json
@@ -43,7 +44,8 @@ def check_refusal(net, folder):
 def run(case):
     degrees = case["degrees"]
     copies = degrees.get("dp", 1) * degrees.get("sharding", 1)
-    strategy = gpt.start(degrees, accumulate_steps=2, micro_batch_size=gpt.ROWS // 2 // copies)
+    sizes = {"accumulate_steps": 2, "micro_batch_size": gpt.ROWS // 2 // copies}
+    strategy = gpt.start(degrees, split_param=case.get("pieces", False), **sizes)
     net, model = gpt.pipeline(strategy, BLOCKS)
     clip = paddle.nn.ClipGradByGlobalNorm(0.5)
     inner = paddle.optimizer.AdamW(0.01, parameters=net.parameters(), grad_clip=clip)

@@ -149,6 +149,10 @@ class HybridParallelOptimizer(GridOptimizer):
         """The states of this process; see `Optimizer.state_dict`. Of parameters in pieces: of its pieces."""
         return (self._split or self._inner).state_dict()
 
+    def sharded_state_dict(self, model_sharded_state_dict: dict[str, Any]) -> dict[str, Any]:
+        """The states of this process as parts; see `AdamW.sharded_state_dict`."""
+        return (self._split or self._inner).sharded_state_dict(model_sharded_state_dict)
+
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over a state of this process; see `Optimizer.set_state_dict`."""
         (self._split or self._inner).set_state_dict(state_dict)
