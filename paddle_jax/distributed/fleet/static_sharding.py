@@ -72,7 +72,7 @@ class UpdateShares:
         return {
             name: to_numpy(to_array(values[name]))
             for name in self.owner_of
-            if _copy_name(name) in self.state_names
+            if copy_name(name) in self.state_names
         }
 
     def update_copies(self, before: dict[str, Any], values: dict[str, Any]) -> None:
@@ -84,10 +84,10 @@ class UpdateShares:
         """
         for name, value in self.copied_values(values).items():
             if (value != before[name]).any():
-                values[_copy_name(name)] = value.astype(np.float32)
+                values[copy_name(name)] = value.astype(np.float32)
 
 
-def _copy_name(param: str) -> str:
+def copy_name(param: str) -> str:
     """The name of the copy in float32 of a Parameter of low precision."""
     return f"{param}_fp32_master_0"
 
@@ -141,4 +141,4 @@ def sharing_group(strategy: Any, group: Any) -> Any:
     return own_group([group.ranks[i : i + degree] for i in range(0, group.nranks, degree)])
 
 
-__all__ = ["UpdateShares", "sharing_group"]
+__all__ = ["UpdateShares", "copy_name", "sharing_group"]

@@ -19,6 +19,7 @@ from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
+from paddle_jax.distributed.fleet.static_local_steps import LocalSteps, local_steps
 from paddle_jax.distributed.fleet.static_sharding import UpdateShares, sharing_group
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
 from paddle_jax.optimizer import Adam, Lamb, Momentum, Optimizer
@@ -30,8 +31,6 @@ _MIB = 1 << 20
 # What changes results, and cannot be done here.
 _REFUSED = (
     "pipeline",
-    "localsgd",
-    "adaptive_localsgd",
     "dgc",
 )
 
@@ -45,6 +44,7 @@ class StaticOptimizer:
         strategy: DistributedStrategy.
         group: Group of the processes, or None in a process alone.
         sharing_group: Group of the processes that share updates, or None where each updates all Parameters.
+        local_steps: LocalSteps where processes average Parameters in place of gradients, else None.
     """
 
     def __init__(self, optimizer: Any, strategy: Any, group: Any) -> None:
@@ -61,6 +61,9 @@ class StaticOptimizer:
         self.base: Any = chosen
         while isinstance(self.base, OptimizerWithMixedPrecision):
             self.base = self.base._optimizer
+        self.local_steps: LocalSteps | None = None
+        if group is not None:
+            self.local_steps = local_steps(strategy, self.base, group)
         if self.sharing_group is not None and not isinstance(self.base, Optimizer):
             raise NotImplementedError(
                 f"fleet.distributed_optimizer: strategy: sharding with {type(self.base).__name__}; give an "
@@ -97,12 +100,19 @@ class StaticOptimizer:
                 merging.get("avg", True),
                 UpdateShares(self.sharing_group) if self.sharing_group is not None else None,
                 self.strategy.fp16_allreduce,
+                self.local_steps,
             )
+            if self.local_steps is not None:
+                self.local_steps.declare(program, startup_program)
+                program.hook.watched = [loss]
         # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
             averages = program.hook.add(pairs)
             if program.hook.shares is None:
-                return inner.apply_gradients(averages), averages
+                operations = inner.apply_gradients(averages)
+                if program.hook.local_steps is not None:
+                    program.hook.local_steps.add(program, pairs)
+                return operations, averages
             return self._own_updates(program.hook.shares, program, averages), averages
 
     def _backward(
@@ -261,6 +271,8 @@ class AveragedProgram(ProgramHook):
         process_grid: ProcessGrid of the program, or None.
         shares: UpdateShares, or None where each process updates all Parameters.
         in_half: whether gradients travel in float16.
+        local_steps: LocalSteps, or None where gradients are averaged.
+        watched: list of the Variables that `local_steps` wants to know in each run.
         shared: whether all processes have the same parameters.
     """
 
@@ -274,6 +286,7 @@ class AveragedProgram(ProgramHook):
         mean: bool,
         shares: UpdateShares | None = None,
         in_half: bool = False,
+        local_steps: LocalSteps | None = None,
     ) -> None:
         self.group = group
         self.size = size
@@ -288,6 +301,8 @@ class AveragedProgram(ProgramHook):
         self.process_grid: Any = None
         self.shares = shares
         self.in_half = in_half
+        self.local_steps = local_steps
+        self.watched: list[Any] = []
         self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -296,7 +311,10 @@ class AveragedProgram(ProgramHook):
         if for_test:
             return None
         # Sums and counts are not copied: the copy begins a round of its own.
-        copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares, self.in_half)
+        copied = AveragedProgram(
+            self.group, self.size, self.every, self.mean, self.shares, self.in_half, self.local_steps
+        )
+        copied.watched = list(self.watched)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
         copied.part_names = set(self.part_names)
@@ -338,8 +356,9 @@ class AveragedProgram(ProgramHook):
         parts = self._parts(program, symbols)
         self._share_parameters(program, values)
         out = parts.early(values, feed)
-        # The gradients come last in the results of the first part.
-        gradients = self._merged(out[len(parts.early_items) :])
+        # In the results of the first part what is fetched comes first, and what is watched last.
+        fetched_count = len(parts.early_items)
+        gradients = self._merged(out[fetched_count : fetched_count + len(self.gradients)])
         # `_merged` counts the runs: at 0 a round is complete.
         due = self.count == 0
         results: list[Any] = [None] * len(fetch_list)
@@ -355,6 +374,8 @@ class AveragedProgram(ProgramHook):
                 results[i] = value
         if due and self.shares is not None:
             self.shares.exchange(values, self.size)
+        if self.local_steps is not None:
+            self.local_steps.after_update(values, out[len(out) - len(self.watched)], self.size)
         # What is stored counts: between two updates nothing is, and another process may have updated it.
         for i, name in parts.stored_items.items():
             results[i] = to_numpy(to_array(values[name]))
@@ -407,7 +428,8 @@ class AveragedProgram(ProgramHook):
                     stored_items[i] = names.get(symbols[i], symbols[i].name)
             late_writes = {name: symbol for symbol, name in names.items()}
             early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
-            wanted = [symbols[i] for i in early_items] + [held_symbol(one) for one in self.gradients]
+            wanted = [symbols[i] for i in early_items]
+            wanted += [held_symbol(one) for one in (*self.gradients, *self.watched)]
             # Early: what does not depend on averages. Late: updates, from averages that are fed.
             parts = Parts(
                 CompiledRun(program, wanted, False, early_writes),
@@ -451,7 +473,7 @@ class AveragedProgram(ProgramHook):
                     return gradients
                 if self.mean:
                     gradients = [gradient / self.every for gradient in gradients]
-        if self.group is None:
+        if self.group is None or self.local_steps is not None:
             return gradients
         with eager_mode():
             tensors = [wrap(gradient) for gradient in gradients]
