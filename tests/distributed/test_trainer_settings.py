@@ -119,3 +119,31 @@ def test_a_clone_before_mixed_precision_stays_as_it_is():
         paddle.disable_static()
     # Float32 throughout: mixed precision is 1e-3 away.
     np.testing.assert_allclose(found, np.tanh(rows @ weight + bias).mean(), rtol=1e-6)
+
+
+def settings_of_engines(module):
+    """All settings of an Engine's Strategy in sections, before and after a few are set."""
+    auto = module.distributed.fleet.auto
+    given = {"recompute": {"enable": True}, "fused_passes": {"fused_passes_list": ["fuse_gemm_epilogue"]}}
+    found = []
+    for strategy in (auto.Strategy(), auto.Strategy(given)):
+        strategy.amp.level = "o2"
+        strategy.seed = 3
+        for name in [name for name in dir(strategy) if not name.startswith("_")]:
+            section = getattr(strategy, name)
+            if hasattr(section, "enable"):
+                values = {key: value for key, value in vars(section).items() if key[0] != "_"}
+                found.append((name, values))
+    return found
+
+
+def test_settings_of_engines(oracle):
+    ours = settings_of_engines(paddle)
+    assert dict(ours).keys() >= {"amp", "recompute", "qat", "tuning", "sharding", "gradient_merge"}
+    assert ours == settings_of_engines(oracle)
+    auto = paddle.distributed.fleet.auto
+    for section in ("qat", "tuning", "dataset"):
+        with pytest.raises(NotImplementedError, match=f"strategy.{section}"):
+            auto.Engine(paddle.nn.Linear(2, 2), strategy=auto.Strategy({section: {"enable": True}}))
+    with pytest.raises(ValueError, match="must be a dict"):
+        auto.Strategy("amp")

@@ -10,9 +10,10 @@ import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
+from paddle_jax.distributed.auto_parallel.engine_strategy import Strategy
 from paddle_jax.distributed.auto_parallel.high_level_api import mesh_for, onto
 from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
-from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.distributed.auto_parallel.strategy import Strategy as StepStrategy
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.io import save as save_file
 from paddle_jax.io import DataLoader, Dataset
@@ -109,7 +110,9 @@ class Engine:
         if loss is not None and not callable(loss):
             _need("loss", loss, Layer)
         _need("optimizer", optimizer, Optimizer, None)
-        _need("strategy", strategy, Strategy, None)
+        _need("strategy", strategy, StepStrategy, None)
+        if isinstance(strategy, Strategy):
+            strategy.require_supported()
         for metric in metrics:
             _need("metrics", metric, Metric)
         self._mesh = mesh_for(model)
