@@ -18,6 +18,7 @@ from paddle_jax._core.base.size import Size
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.vlog import set_vlog_level
 from paddle_jax._core.ops.prim_switches import Prim
+from paddle_jax._core.process_group.tcp_store import TCPStore
 from paddle_jax._core.tensors import random as _random
 from paddle_jax._core.tensors.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace
 from paddle_jax._core.tensors.random import Generator
@@ -60,6 +61,7 @@ __all__ = [
     "LoDTensor",
     "Place",
     "Size",
+    "TCPStore",
     "Tensor",
     "VarDesc",
     "XPUPlace",

@@ -101,6 +101,7 @@ from paddle_jax.distributed.parallel import (
     get_world_size,
     init_parallel_env,
 )
+from paddle_jax.distributed.parallel_with_gloo import gloo_barrier, gloo_init_parallel_env, gloo_release
 from paddle_jax.distributed.spawn import spawn
 
 __all__ = [
@@ -125,6 +126,9 @@ __all__ = [
     "get_group",
     "get_rank",
     "get_world_size",
+    "gloo_barrier",
+    "gloo_init_parallel_env",
+    "gloo_release",
     "init_parallel_env",
     "irecv",
     "is_available",

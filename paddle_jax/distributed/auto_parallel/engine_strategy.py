@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_jax.distributed.auto_parallel.strategy import Config, Strategy as StepStrategy
+from paddle_jax.distributed.auto_parallel.strategy import Config
+from paddle_jax.distributed.auto_parallel.strategy import Strategy as StepStrategy
 
 # Paddle's sections that `dist.Strategy` lacks or has with other settings, and their defaults
 _MORE_SECTIONS = {

@@ -1,0 +1,1 @@
+from paddle_jax.distributed.parallel_with_gloo import *
