@@ -77,6 +77,14 @@ class StateOwner:
         return type(None), ()  # a pickled Tensor is no state
 
 
+def state_owner(tensor: Tensor) -> tuple[States, Tensor] | None:
+    """The optimizer whose `state_dict` has given a Tensor, and the parameter that it is a state of."""
+    owner = tensor.__dict__.get("_state_owner")
+    optimizer = owner and owner.optimizer_of(tensor)
+    param = owner and owner.param()
+    return None if optimizer is None or param is None else (optimizer, param)
+
+
 def load_in_place(tensors: Iterable[Tensor]) -> None:
     """Optimizers take the values of those Tensors that their `state_dict` has given.
 
@@ -225,6 +233,10 @@ class States:
                     stack.state[slot]._value = value
 
     load_state_dict = set_state_dict
+
+    def _elements_of(self, param: Tensor) -> slice | None:
+        """The elements of a flattened parameter that its states are for; None for all."""
+        return None
 
     def _take_values(self, loaded: Sequence[tuple[StateOwner, Tensor]]) -> None:
         """Takes over the values of some Tensors of an earlier `state_dict`; other states stay."""

@@ -14,8 +14,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def found():
-    ended = pairs.run("trainer_names.py", seconds=90)
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkpoints")
+    ended = pairs.run("trainer_names.py", str(folder), seconds=90)
     assert all(process.code == 0 for process in ended), ended
     return [json.loads(process.out.splitlines()[-1]) for process in ended]
 
@@ -118,6 +119,21 @@ def test_float32_gradients_of_half_precision(found):
         start, is_wide, gradient, weight = one["copies"]
         assert start == [[0.5], [0.5]] and is_wide and gradient == slope
         assert weight == [[-0.5], [-127.5]]
+
+
+def test_checkpoints_of_tensors_that_differ(found):
+    for rank, one in enumerate(found):
+        results, count = one["checkpoints"]
+        assert results["same"] == ["", ["0.metadata", "0_0.distcp", "1_0.distcp"]]
+        # All values are those of the first process, and the process that writes the metadata warns.
+        warning, files = results["others"]
+        assert files == ["0.metadata", "0_0.distcp"] and count == 0
+        assert ("1 Tensors have other values" in warning) == (rank == 0)
+        refusal, files = results["shapes"]
+        assert "'w' is float32 [2] on one process and float32 [3] on another" in refusal and files == []
+        refusal, files = results["experts"]
+        assert "'expert' is another expert" in refusal and files == []
+        assert "use sharded_state_dict" in one["pieces"]
 
 
 def test_tokens_of_experts(found):

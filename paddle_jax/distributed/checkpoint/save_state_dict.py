@@ -6,6 +6,7 @@ import atexit
 import itertools
 import json
 import threading
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,9 +23,11 @@ from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
 from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
 from paddle_jax.distributed.communication import all_gather_object, barrier
 from paddle_jax.distributed.communication.group import is_initialized
+from paddle_jax.distributed.expert_marks import is_expert
 from paddle_jax.distributed.parallel import get_rank, init_parallel_env
 from paddle_jax.framework.addresses import check_local
 from paddle_jax.framework.atomic import replace_file
+from paddle_jax.optimizer.states import state_owner
 
 
 class _Writing:
@@ -80,7 +83,8 @@ def save_state_dict(
     Raises:
         AssertionError: `state_dict` is no dict.
         ValueError: a value in it is neither Tensor nor dict, or is a part of a weight, of several
-            processes, that is no ShardedWeight; `safetensors` is True.
+            processes, that is no ShardedWeight; processes have Tensors of several shapes or dtypes, or
+            different experts, under one name; `safetensors` is True.
         RuntimeError: the save before, in the background, has failed.
     Example:
         >>> import tempfile
@@ -127,11 +131,12 @@ def save_state_dict(
     # A barrier in a thread would mix with the collectives of the program, so several processes write now.
     if async_save and launch_variables.size() == 1:
         _Writing.thread = threading.Thread(
-            target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank)
+            target=_in_background, args=(folder, file, unique_id, described, pieces, coordinator_rank)
         )
         _Writing.thread.start()
     else:
-        _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)
+        experts = [name for name, value in tensors.items() if _is_of_expert(tensor_of(value))]
+        _write(folder, file, unique_id, described, pieces, coordinator_rank, experts)
 
 
 def _check_parts(tensors: dict[str, Any]) -> None:
@@ -143,12 +148,25 @@ def _check_parts(tensors: dict[str, Any]) -> None:
     if launch_variables.size() == 1:
         return
     for name, value in tensors.items():
-        is_part = getattr(value, "is_distributed", False) and getattr(value, "split_axis", None) is not None
-        if is_part and isinstance(value, Tensor):
+        if isinstance(value, Tensor) and _is_part(value):
             raise ValueError(
                 f"save_state_dict: state_dict: {name!r} is the part of a weight that this process has; "
-                "use Layer.sharded_state_dict, which gives its place in the whole"
+                "use sharded_state_dict of the Layer or the optimizer, which gives its place in the whole"
             )
+
+
+def _is_part(tensor: Tensor) -> bool:
+    """Whether a Tensor is a part of a weight, or the state of a piece of one."""
+    if getattr(tensor, "is_distributed", False) and getattr(tensor, "split_axis", None) is not None:
+        return True
+    owner = state_owner(tensor)
+    return owner is not None and owner[0]._elements_of(owner[1]) is not None
+
+
+def _is_of_expert(tensor: Tensor) -> bool:
+    """Whether a Tensor is an expert, or the state of one."""
+    owner = state_owner(tensor)
+    return is_expert(tensor if owner is None else owner[1])
 
 
 def _pieces(array: Any, rank: Any) -> Iterator[Any]:
@@ -177,8 +195,8 @@ def _write(
     unique_id: int,
     described: dict[str, Any],
     pieces: Sequence[Any],
-    rank: int,
     coordinator: int,
+    experts: Sequence[str] = (),
 ) -> None:
     with replace_file(folder / file) as stream:
         for entry, data in pieces:
@@ -187,9 +205,14 @@ def _write(
             stream.write(raw)
     # The metadata name a piece only once its file is whole on the disk.
     if launch_variables.size() > 1:
-        described = _gathered(folder, unique_id, described, rank)
+        try:
+            described = _gathered(described, experts, get_rank() == coordinator)
+        except ValueError:
+            # All processes raise it, so no metadata will name the file.
+            (folder / file).unlink()
+            raise
     # The metadata come last: a checkpoint without them does not count.
-    if rank == coordinator:
+    if get_rank() == coordinator:
         with replace_file(folder / f"{unique_id}.metadata") as stream:
             stream.write(json.dumps({"version": VERSION, "tensors": described}).encode())
         used = {piece["file"] for entry in described.values() for piece in entry["pieces"]}
@@ -201,19 +224,55 @@ def _write(
     _together()
 
 
-def _gathered(folder: Any, unique_id: Any, described: Any, rank: Any) -> dict[Any, Any]:
-    """What all processes have written. A Tensor that each holds by itself is taken from the
-    first that has it."""
+def _gathered(described: dict[str, Any], experts: Sequence[str], warns: bool) -> dict[str, Any]:
+    """What all processes have written. A Tensor that each holds by itself is taken from the first that has
+    it; where the others have other values a warning says so.
+
+    Raises:
+        ValueError: processes have Tensors of several shapes or dtypes, or different experts, under one name.
+    """
     parts = []
-    all_gather_object(parts, described)
+    all_gather_object(parts, (described, experts))
     whole = {}
-    for part in parts:
+    differ = []
+    for part, _ in parts:
         for name, entry in part.items():
             known = whole.setdefault(name, {**entry, "pieces": []})
-            # Copies of one Tensor on several processes are one piece.
-            starts = [piece["start"] for piece in known["pieces"]]
-            known["pieces"] += [piece for piece in entry["pieces"] if piece["start"] not in starts]
+            if (known["shape"], known["dtype"]) != (entry["shape"], entry["dtype"]):
+                raise ValueError(
+                    f"save_state_dict: state_dict: {name!r} is {known['dtype']} {known['shape']} on one "
+                    f"process and {entry['dtype']} {entry['shape']} on another; give them different names"
+                )
+            if not _take_new_pieces(known["pieces"], entry["pieces"]):
+                differ.append(name)
+    of_experts = {name for _, names in parts for name in names}
+    for name in differ:
+        if name in of_experts:
+            raise ValueError(
+                f"save_state_dict: state_dict: {name!r} is another expert on another process; give experts "
+                "names with their numbers among all"
+            )
+    if differ and warns:
+        warnings.warn(
+            f"save_state_dict: state_dict: {len(set(differ))} Tensors have other values on other processes, "
+            f"first {differ[0]!r}; the checkpoint has those of the first process",
+            stacklevel=4,
+        )
     return whole
+
+
+def _take_new_pieces(known: list[dict[str, Any]], pieces: Sequence[dict[str, Any]]) -> bool:
+    """Adds the pieces of a process to those of the processes before, copies once. False: a copy has other
+    values."""
+    same = True
+    by_start = {tuple(piece["start"]): piece for piece in known}
+    for piece in pieces:
+        copy = by_start.get(tuple(piece["start"]))
+        if copy is None:
+            known.append(piece)
+        elif copy["crc"] != piece["crc"]:
+            same = False
+    return same
 
 
 def ensure_global_group() -> None:

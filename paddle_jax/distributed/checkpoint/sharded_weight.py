@@ -284,18 +284,12 @@ def build_sharded_state_dict(
     return found
 
 
-def shard_states(
-    optimizer: Any,
-    weights: dict[str, ShardedWeight],
-    range_of: Callable[[Tensor], slice | None] = lambda param: None,
-) -> dict[str, ShardedWeight]:
+def shard_states(optimizer: Any, weights: dict[str, ShardedWeight]) -> dict[str, ShardedWeight]:
     """The states of an optimizer as parts, cut as their weights are.
 
     Args:
         optimizer: Optimizer.
         weights: the parts of its model.
-        range_of: function from a parameter to the elements of its flattened part that its states are for;
-            None for all.
     Returns:
         dict from the name of a weight and of a state to ShardedWeight.
     Raises:
@@ -319,9 +313,8 @@ def shard_states(
                 f"sharded_state_dict: model_sharded_state_dict: there is no weight {param.name!r}, which the "
                 "optimizer has states for; pass what the whole model gives"
             )
-        found += [
-            _state_part(keys[param.name], end, tensor, weights, range_of(param)) for end, tensor in present
-        ]
+        elements = optimizer._elements_of(param)
+        found += [_state_part(keys[param.name], end, tensor, weights, elements) for end, tensor in present]
     return {part.key: part for part in found}
 
 

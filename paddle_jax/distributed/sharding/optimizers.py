@@ -370,8 +370,9 @@ class GroupShardedOptimizer(Round):
         super().__init__(optimizer, cut=isinstance(parts, Pieces))
         self._parts = parts
         self._model = model
-        # `load_state_dict` fills Tensors of `state_dict`, and asks the optimizer that has made them.
+        # Checkpoints ask the optimizer that has made the Tensors of `state_dict`.
         optimizer._take_values = self._take_values
+        optimizer._elements_of = self._elements_of
 
     def _call_inner(self, method: str, *args: Any) -> Any:
         """Calls a method of the optimizer within, as its class defines it."""
@@ -426,10 +427,10 @@ class GroupShardedOptimizer(Round):
             KeyError: the model has no weight of the name of a parameter with states.
         """
         with self._as_pieces():
-            return shard_states(self._inner, model_sharded_state_dict, self._elements_of)
+            return shard_states(self._inner, model_sharded_state_dict)
 
     def _elements_of(self, param: Tensor) -> slice | None:
-        """The elements of a flattened parameter that this process updates; None for all."""
+        """The elements of a flattened parameter that its states are for; None for all."""
         if not isinstance(self._parts, Pieces) or id(param) not in self._parts.lengths:
             return None
         return self._parts.elements(param)

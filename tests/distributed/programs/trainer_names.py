@@ -1,12 +1,16 @@
 """Functions that trainers import from inside fleet, on this process of two, as JSON."""
 
 import json
+import sys
+import warnings
+from pathlib import Path
 
 import numpy as np
 
 import paddle_jax as paddle
 from paddle_jax.distributed import fleet
 from paddle_jax.distributed.fleet.layers.mpu import mp_ops
+from paddle_jax.distributed.fleet.meta_optimizers.dygraph_optimizer import dygraph_sharding_optimizer
 from paddle_jax.distributed.fleet.utils import (
     hybrid_parallel_util,
     mix_precision_utils,
@@ -194,6 +198,49 @@ def gradients_checked_in_by_hand(rank):
     return [*found, slopes(parameters, "main_grad"), slopes(parameters)]
 
 
+def saved(state, folder):
+    """What a save has said."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            paddle.distributed.save_state_dict(state, folder)
+        except ValueError as error:
+            return str(error)
+    return " ".join(str(warning.message) for warning in found)
+
+
+def checkpoints(rank, folder):
+    """What saves say of Tensors that differ between processes, and what they leave."""
+    expert = paddle.create_parameter([2], "float32")
+    expert.set_value(np.full([2], rank, "float32"))
+    expert.no_sync = True
+    states = {
+        "same": {"w": paddle.ones([2]), f"own{rank}": paddle.full([1], rank)},
+        "others": {"w": paddle.ones([2]), "count": paddle.full([1], rank)},
+        "shapes": {"w": paddle.ones([2 + rank])},
+        "experts": {"w": paddle.ones([2]), "expert": expert},
+    }
+    found = {}
+    for name, state in states.items():
+        text = saved(state, f"{folder}/{name}")
+        paddle.distributed.barrier()
+        found[name] = [text, sorted(file.name for file in Path(folder, name).iterdir())]
+    count = paddle.zeros([1])
+    paddle.distributed.load_state_dict({"count": count}, f"{folder}/others")
+    return found, count.item()
+
+
+def pieces_in_checkpoints(folder):
+    """What a save says of the states of pieces without their places."""
+    grid = started(dp_degree=1, mp_degree=1, sharding_degree=2)
+    net = paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.AdamW(0.1, parameters=net.parameters())
+    optimizer = dygraph_sharding_optimizer.DygraphShardingOptimizerV2(optimizer, grid)
+    net(paddle.ones([1, 2])).sum().backward()
+    optimizer.step()
+    return saved(optimizer.state_dict(), f"{folder}/pieces")
+
+
 def tokens(rank):
     """Counts of tokens for two experts on each process."""
     chosen = paddle.to_tensor(CHOSEN[rank])
@@ -216,6 +263,8 @@ if __name__ == "__main__":
         "buffers": gradients_in_buffers(rank),
         "checked in": gradients_checked_in_by_hand(rank),
         "tokens": tokens(rank),
+        "checkpoints": checkpoints(rank, sys.argv[1]),
+        "pieces": pieces_in_checkpoints(sys.argv[1]),
         "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
     }
     print(json.dumps(found))
