@@ -159,3 +159,47 @@ def test_the_text_of_a_public_function_can_be_seen(paddle):
         text.startswith("def clip(x=_d_x, min=_d_min, max=_d_max") and source_of(paddle_jax.clip.op) == text
     )
     compile(text, "<clip>", "exec")
+
+
+@paddle_jax.register_op("x")
+def host_steps(x, limit=1.0):
+    """A function on the host that keeps the attribute, and decides by it."""
+    return jax.pure_callback(
+        lambda values: np.asarray(values) * np.float32(limit) if limit > 2 else np.asarray(values), x, x
+    )
+
+
+@paddle_jax.register_op("x")
+def half_on_host(x, limit=1.0):
+    """A function on the host that keeps a number made of the attribute."""
+    half = limit / 2
+    return jax.pure_callback(lambda values: np.asarray(values) * np.float32(half), x, x)
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"), [(host_steps, [1.0, 3.0, 1.0, 4.0]), (half_on_host, [0.5, 1.5, 1.0, 2.0])]
+)
+def test_numbers_that_functions_of_the_host_keep(paddle, operation, expected):
+    """Each call has another value, so the number might become an operand."""
+    found = [operation(paddle.ones([1]), limit).item() for limit in (1.0, 3.0, 2.0, 4.0)]
+    assert found == expected
+
+
+@paddle_jax.register_op("x")
+def with_slope(x, slope=1.0):
+    """The identity, whose own gradient is the attribute."""
+
+    @jax.custom_vjp
+    def same(x):
+        return x
+
+    same.defvjp(lambda x: (x, None), lambda _, ct: (ct * slope,))
+    return same(x)
+
+
+def test_numbers_that_gradients_keep(paddle):
+    for slope in (1.0, 3.0, 2.0, 4.0):
+        x = paddle.ones([1])
+        x.stop_gradient = False
+        with_slope(x, slope).backward()
+        assert x.grad.tolist() == [slope]

@@ -3,12 +3,14 @@
 An attribute is compiled in, so a slope, a probability or a temperature that a schedule moves would be
 compiled again at each step. The body of the op is traced with a `Number` in its place, which computes with an
 operand and compares by its value. The outcomes of comparisons in the body (`p < 0`, `p == 1`) are conditions
-for other values. If a body does anything else with the number, it stays an attribute.
+for other values. If a body does anything else with the number, it stays an attribute. It also does if a
+function keeps the number that runs after the trace: one on the host, or a rule of a gradient.
 """
 
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,23 @@ NUMBER = np.dtype(np.float64)
 _VARYING = object()  # stands for a float attribute in a key
 
 
+class _NumberTrace:
+    """What one trace of a body does with its numbers.
+
+    Attributes:
+        comparisons: list of (comparison, function, function, result) of all comparisons so far.
+        numbers: list of weak references to all Numbers so far.
+    """
+
+    def __init__(self) -> None:
+        self.comparisons: list[Any] = []
+        self.numbers: list[weakref.ref[Number]] = []
+
+    def outlived(self) -> bool:
+        """Whether something still holds a number."""
+        return any(number() is not None for number in self.numbers)
+
+
 class Number:
     """A float attribute while the body of an op is traced.
 
@@ -40,19 +59,20 @@ class Number:
         value: float, the attribute itself.
         traced: the operand.
         function: function that gives the float from the attributes of another call.
-        comparisons: list of (comparison, function, function, result) of all comparisons so far.
+        trace: _NumberTrace, which notes what the body does with it.
     """
 
-    __slots__ = ("comparisons", "function", "traced", "value")
+    __slots__ = ("__weakref__", "function", "trace", "traced", "value")
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __init__(
-        self, value: Any, traced: Any, function: Callable[[Sequence[float]], Any], comparisons: list[Any]
+        self, value: Any, traced: Any, function: Callable[[Sequence[float]], Any], trace: _NumberTrace
     ) -> None:
         self.value: Any = value
         self.traced: Any = traced
         self.function: Callable[..., Any] = function
-        self.comparisons: list[Any] = comparisons
+        self.trace: _NumberTrace = trace
+        trace.numbers.append(weakref.ref(self))
 
     def __jax_array__(self) -> Any:
         return self.traced
@@ -70,14 +90,14 @@ class Number:
             operation(_value(left), _value(right)),
             operation(_traced(left), _traced(right)),
             lambda values: operation(left_function(values), right_function(values)),
-            self.comparisons,
+            self.trace,
         )
 
     def _compare(self, comparison: Callable[[Any, Any], Any], other: Any) -> Any:
         if not isinstance(other, int | float | Number):
             return comparison(self.traced, other)
         result = comparison(self.value, _value(other))
-        self.comparisons.append((comparison, self.function, _function(other), result))
+        self.trace.comparisons.append((comparison, self.function, _function(other), result))
         return result
 
     def __bool__(self) -> bool:
@@ -151,23 +171,25 @@ class LiftedKernel:
         self.lifted = lifted
         self.replaceable: dict[Any, bool] = {}
         self.comparisons: list[Any] = []
-        self.kernel: Kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
+        self.kernel: Kernel = Kernel(op.name, self._function(), nondiff=op.nondiff)
         self.kernel.declare(op, layout, attrs)
         self.kernel.constant_mask = op.constants(layout)
 
-    def _function(self, comparisons: list[Any]) -> Callable[..., Any]:
-        """The function of the kernel, which appends the comparisons of the body to a list."""
+    def _function(self, trace: _NumberTrace | None = None) -> Callable[..., Any]:
+        """The function of the kernel, which notes what the body does with its numbers."""
         count = len(self.lifted)
         # The two words of a random key stand last.
         random_count = 2 if self.op.random else 0
 
         def fn(*flat: Any) -> Any:
             end = len(flat) - random_count
+            # The kernel itself keeps no notes of its traces.
+            noted = _NumberTrace() if trace is None else trace
             attrs: list[Any] = list(self.attrs)
             for i, (index, operand) in enumerate(zip(self.lifted, flat[end - count : end], strict=True)):
                 # As a Python number: it must not widen the operands.
                 traced = _convert_element_type(operand, weak_type=True)
-                attrs[index] = Number(attrs[index], traced, operator.itemgetter(i), comparisons)
+                attrs[index] = Number(attrs[index], traced, operator.itemgetter(i), noted)
             return self.op._bind(self.layout, attrs)(*flat[: end - count], *flat[end:])
 
         return fn
@@ -189,16 +211,22 @@ class LiftedKernel:
         )
 
     def _has_same_results(self, plain: Kernel, structs: Sequence[Any]) -> bool:
-        """Whether shapes and dtypes of the results are those of the plain kernel."""
+        """Whether shapes and dtypes of the results are those of the plain kernel, and no function keeps a
+        number."""
         random_key: list[Any] = []
         if self.op.random:
             random_key = [jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)]
         numbers = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.lifted)
-        comparisons: list[Any] = []
+        trace = _NumberTrace()
         try:
             with preserved_tracing():
-                results = jax.eval_shape(self._function(comparisons), *structs, *numbers, *random_key)
-                is_same = results == jax.eval_shape(plain.fn, *structs, *random_key)
+                make = jax.make_jaxpr(self._function(trace), return_shape=True)
+                # The equations hold the functions that run later, and these what they have taken from the
+                # body.
+                equations, results = make(*structs, *numbers, *random_key)
+                is_kept = trace.outlived()
+                del equations
+                is_same = not is_kept and results == jax.eval_shape(plain.fn, *structs, *random_key)
         except Exception as error:
             # the body reads the number, or the operands do not fit, about which the plain kernel will
             # complain
@@ -206,7 +234,7 @@ class LiftedKernel:
             if is_unrelated_error(error) and not in_body:
                 raise
             return False
-        self.comparisons = [*self.comparisons, *comparisons]
+        self.comparisons = [*self.comparisons, *trace.comparisons]
         return is_same
 
 
