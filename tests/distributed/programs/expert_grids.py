@@ -22,6 +22,13 @@ GRIDS = {
     "two copies": ({"sharding_degree": 4, "ep_degree": 2, "moe_sharding_degree": 2}, False, False),
     "pieces": ({"sharding_degree": 4, "ep_degree": 2, "moe_sharding_degree": 2}, True, False),
     "by hand": ({"sharding_degree": 4, "ep_degree": 2, "moe_sharding_degree": 2}, True, True),
+    # Two processes have the same batch, and each sends its rows to the experts.
+    "same batch": ({"sharding_degree": 2, "mp_degree": 2, "ep_degree": 4}, False, False),
+    "same batch, two copies": (
+        {"sharding_degree": 2, "mp_degree": 2, "ep_degree": 2, "moe_sharding_degree": 2},
+        True,
+        False,
+    ),
     # Experts are divided over the group along "sharding", which the clipping rule knows.
     "no dimension": ({"sharding_degree": 4}, False, False),
     "no dimension, pieces": ({"sharding_degree": 4}, True, False),
