@@ -1,0 +1,199 @@
+"""What records an operation, in Python and in C: both do the same, field by field.
+
+Unit tests of `_core.execution.fast_path`, `_core.execution._fast_path` and `_core.base.state`.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution import fast_path
+from tests.deferred import differential
+
+WAYS = ["python", "c"]
+
+
+def kernel_of(p, call, *operands):
+    """The kernel that a call records last."""
+    call(*operands)
+    return local.ctx.segment.ops[-1][0].kernel
+
+
+@pytest.fixture
+def p(paddle):
+    with differential.tier(paddle, deferred="sync"):
+        yield paddle
+
+
+@pytest.fixture(params=WAYS)
+def run(request):
+    """`run` with one to three operands."""
+    if request.param == "c":
+        if not fast_path.is_built:
+            pytest.skip("this installation has no extension module")
+        return fast_path.run1
+    functions = {n: fast_path._compile_run(n) for n in (1, 2, 3)}
+    return lambda kernel, *tensors: functions[len(tensors)](kernel, *tensors)
+
+
+def tensors(p, *stops):
+    return [p.to_tensor(np.full((2, 3), k + 1.0, "float32"), stop_gradient=s) for k, s in enumerate(stops)]
+
+
+def test_a_result_without_gradient(p, run):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    before = len(local.ctx.segment.ops)
+    out = run(kernel, x, y)
+    signature, *positions = local.ctx.segment.ops[-1]
+    assert len(local.ctx.segment.ops) == before + 1
+    assert signature.kernel is kernel
+    assert positions == list(local.ctx.segment.ops[before - 1][1:])
+    assert type(out) is p.Tensor
+    assert (out._node, out._stop, out._idx, out._version, out._persistable) == (None, True, 0, 0, False)
+    assert (out._alias, out._grad, out._hooks, out._name) == (None, None, None, None)
+    assert (out._raw.position, out._raw.segment, out._raw.array) == (before, local.ctx.segment, None)
+    assert not local.ctx.segment.recording
+    assert out.tolist() == [[3.0] * 3] * 2
+
+
+@pytest.mark.parametrize("stops", [(False,), (True, False), (False, True), (False, False)])
+def test_a_node(p, run, stops):
+    operands = tensors(p, *stops)
+    inner = [x if x.stop_gradient else x * 1.5 for x in operands]
+    function = p.tanh if len(stops) == 1 else p.multiply
+    kernel = kernel_of(p, function, *inner)
+    out = run(kernel, *inner)
+    node = out._node
+    assert not out.stop_gradient
+    assert node.diff == tuple(i for i, stop in enumerate(stops) if not stop)
+    assert node.edges == tuple((inner[i]._node, 0) for i in node.diff)
+    assert (node.kernel, node.n_out, node.hooks, node.zero_grad_sources) == (kernel, 1, None, None)
+    assert (node.segment, node.position) == (local.ctx.segment, out._raw.position)
+    assert node.serial > max(inner[i]._node.serial for i in node.diff)
+    stand_ins = (local.ctx.segment.ops[-1][0].unread or {}).get(node.diff) or [None] * len(inner)
+    for value, x, stand_in in zip(node.values, inner, stand_ins, strict=True):
+        assert value is (x._raw if stand_in is None else stand_in)
+    out.sum().backward()
+    for x, stop in zip(operands, stops, strict=True):
+        assert (x.grad is None) == stop
+
+
+def test_no_grad(p, run):
+    (x,) = tensors(p, False)
+    kernel = kernel_of(p, p.tanh, x)
+    with p.no_grad():
+        out = run(kernel, x)
+    assert out.stop_gradient
+    assert out._node is None
+
+
+def test_an_operand_that_the_gradient_does_not_read(p, run):
+    x, y = tensors(p, False, False)
+    kernel = kernel_of(p, p.add, x, y)
+    for _ in range(2):
+        run(kernel, x, y).sum().backward()
+    out = run(kernel, x, y)
+    signature = local.ctx.segment.ops[-1][0]
+    assert signature.unread
+    assert list(out._node.values) == list(signature.unread[0, 1])
+
+
+def test_a_view(p, run):
+    (x,) = tensors(p, True)
+    kernel = kernel_of(p, lambda t: t.reshape([3, 2]), x)
+    assert kernel.view is not None
+    out = run(kernel, x)
+    out[0, 0] = 7.0
+    assert x.tolist()[0][0] == 7.0
+
+
+def test_operands_of_another_segment(p, run):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    inner = x * 2
+    other = local.ctx.segment
+    local.ctx.segment = type(other)(256)
+    assert run(kernel, inner, y).tolist() == [[4.0] * 3] * 2
+
+
+def test_a_segment_that_is_full(p, run):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    local.ctx.segment.limit = len(local.ctx.segment.ops)
+    assert run(kernel, x, y).tolist() == [[3.0] * 3] * 2
+
+
+def test_another_shape_and_other_kinds_of_tensors(p, run):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    wide = p.ones([5, 7])
+    assert run(kernel, wide, wide).tolist() == [[2.0] * 7] * 5
+    parameter = p.create_parameter([2, 3], "float32")
+    assert run(kernel, parameter, y)._node.edges == ((parameter, 0),)
+
+    class Own(p.Tensor):
+        pass
+
+    own = Own(np.ones((2, 3), "float32"))
+    assert run(kernel, own, y).tolist() == [[3.0] * 3] * 2
+
+
+def test_errors_come_through(p, run):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    with pytest.raises(Exception, match="add") as caught:
+        run(kernel, x, p.ones([5, 7]))
+    assert isinstance(caught.value, ValueError)
+    assert not local.ctx.segment.recording
+    with pytest.raises((AttributeError, TypeError)):
+        run(kernel, x, 3)
+
+
+def test_nothing_is_kept(p, run):
+    x, y = tensors(p, False, False)
+    kernel = kernel_of(p, p.multiply, x, y)
+
+    def repeat(times):
+        for _ in range(times):
+            run(kernel, x, y)
+        local.ctx.segment = type(local.ctx.segment)(256)
+        gc.collect()
+        return [sys.getrefcount(value) for value in (x, y, kernel, x._raw, local.ctx)], len(gc.get_objects())
+
+    repeat(10)
+    counts, objects = repeat(10)
+    again, objects_again = repeat(200)
+    assert again == counts
+    assert abs(objects_again - objects) < 20
+
+
+def test_a_class_without_a_slot_is_refused():
+    if not fast_path.is_built:
+        pytest.skip("this installation has no extension module")
+    program = (
+        "from paddle_jax._core.execution import _fast_path\n"
+        "class Plain: pass\n"
+        "names = ['Context', 'Segment', 'OpSignature', 'LazyArray', 'Tensor', 'Node']\n"
+        "_fast_path.setup(dict.fromkeys(names, Plain), (), *[None] * 6)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert "TypeError: fast_path: Context has no slot segment" in done.stderr
+
+
+def test_the_python_way_can_be_chosen():
+    program = (
+        "import paddle_jax as paddle\n"
+        "from paddle_jax._core.execution import fast_path\n"
+        "print(fast_path.is_built, (paddle.ones([2]) * 3).tolist())\n"
+    )
+    environment = {**os.environ, "PADDLE_JAX_PURE_PYTHON": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert done.stdout.split("\n")[0] == "False [3.0, 3.0]"
