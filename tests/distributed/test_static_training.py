@@ -92,6 +92,33 @@ def test_what_several_processes_cannot_do_is_refused(results):
     assert all("words: a process has a part of it" in one["norm"] for one in results[1])
 
 
+@pytest.mark.parametrize("name", ["asp", "qat", "auto", "semi_auto", "auto_search"])
+def test_what_no_static_program_does_is_refused(name):
+    fleet.init(is_collective=True)
+    strategy = fleet.DistributedStrategy()
+    setattr(strategy, name, True)
+    paddle_jax.enable_static()
+    try:
+        with pytest.raises(NotImplementedError, match=f"strategy: {name} in a static program; use "):
+            fleet.distributed_optimizer(paddle_jax.optimizer.SGD(0.1), strategy)
+    finally:
+        paddle_jax.disable_static()
+
+
+@pytest.mark.parametrize("setting", [{"enable_offload": True}, {"refined_ops_patterns": ["matmul"]}])
+def test_settings_of_recompute_that_are_refused(setting):
+    fleet.init(is_collective=True)
+    strategy = fleet.DistributedStrategy()
+    strategy.recompute = True
+    strategy.recompute_configs = setting
+    paddle_jax.enable_static()
+    try:
+        with pytest.raises(NotImplementedError, match=next(iter(setting))):
+            fleet.distributed_optimizer(paddle_jax.optimizer.SGD(0.1), strategy)
+    finally:
+        paddle_jax.disable_static()
+
+
 @pytest.fixture
 def merging():
     """(program, startup program, input, loss, result) of a program that updates after two runs."""

@@ -34,6 +34,15 @@ _REFUSED = (
     "dgc",
 )
 
+# What no static program can do here, and what to use in its place.
+_REFUSED_ANYWHERE = {
+    "asp": "paddle.incubate.asp in dynamic mode",
+    "qat": "paddle.quantization.QAT in dynamic mode",
+    "auto": "the other switches of the strategy, one by one",
+    "semi_auto": "paddle.distributed.to_static",
+    "auto_search": "paddle.distributed.to_static",
+}
+
 
 class StaticOptimizer:
     """An optimizer whose `minimize` does what a DistributedStrategy says; all else is that of the optimizer.
@@ -51,6 +60,11 @@ class StaticOptimizer:
         self.strategy = strategy
         self.group = group
         self.sharing_group: Any = None
+        for name, other in _REFUSED_ANYWHERE.items():
+            if getattr(strategy, name):
+                raise NotImplementedError(
+                    f"fleet.distributed_optimizer: strategy: {name} in a static program; use {other}"
+                )
         _check_recompute(strategy)
         if group is not None:
             _refuse(strategy)
@@ -534,7 +548,8 @@ def acts(strategy: Any) -> bool:
     """Whether a strategy changes how a static program trains in a process alone."""
     # Averaging is left out, as a process alone has nothing to average with.
     merges = strategy.gradient_merge and strategy.gradient_merge_configs["k_steps"] > 1
-    return merges or strategy.amp or strategy.recompute or strategy.lamb or strategy.lars
+    switches = ("amp", "recompute", "lamb", "lars", *_REFUSED_ANYWHERE)
+    return merges or any(getattr(strategy, name) for name in switches)
 
 
 __all__ = ["StaticOptimizer", "acts"]
