@@ -13,13 +13,7 @@ from paddle_jax.regularizer import L2Decay, WeightDecayRegularizer
 
 
 class GivenParameters:
-    """Checks and groups the Parameters of an optimizer."""
-
-    _default_dict: dict[str, Any]
-    _groups: list[_Group]
-    _param_groups: list[Any]
-    _parameter_list: list[Any]
-    regularization: WeightDecayRegularizer | None
+    """Checks and groups the Parameters of an `Optimizer`, which has the attributes."""
 
     def _check_settings(self, learning_rate: Any, parameters: Any, grad_clip: Any) -> None:
         """Refuses arguments of the constructor that have a wrong type."""
@@ -48,6 +42,12 @@ class GivenParameters:
                     f"{type(self).__name__}: parameters: got {type(parameter).__name__} in the list; "
                     "pass layer.parameters(), or dicts as groups."
                 )
+
+    def _given_parameters(self) -> list[Any] | None:
+        """What another optimizer in the place of this one is given; None for all of a static program."""
+        if self._updates_nothing:
+            return []
+        return self._parameter_list or None
 
     @staticmethod
     def _groups_of(descriptions: Sequence[Any]) -> list[_Group]:

@@ -19,6 +19,7 @@ from paddle_jax._program.program_hook import ProgramHook
 from paddle_jax._program.recorder import data
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
+from paddle_jax.distributed.fleet.static_compression import Compression, compression
 from paddle_jax.distributed.fleet.static_local_steps import LocalSteps, local_steps
 from paddle_jax.distributed.fleet.static_sharding import UpdateShares, sharing_group
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
@@ -29,10 +30,7 @@ from paddle_jax.static.executor import CompiledRun, compiled_run, fetched_symbol
 
 _MIB = 1 << 20
 # What changes results, and cannot be done here.
-_REFUSED = (
-    "pipeline",
-    "dgc",
-)
+_REFUSED = ("pipeline",)
 
 # What no static program can do here, and what to use in its place.
 _REFUSED_ANYWHERE = {
@@ -54,6 +52,7 @@ class StaticOptimizer:
         group: Group of the processes, or None in a process alone.
         sharing_group: Group of the processes that share updates, or None where each updates all Parameters.
         local_steps: LocalSteps where processes average Parameters in place of gradients, else None.
+        compression: Compression where processes exchange parts of their gradients, else None.
     """
 
     def __init__(self, optimizer: Any, strategy: Any, group: Any) -> None:
@@ -66,10 +65,14 @@ class StaticOptimizer:
                     f"fleet.distributed_optimizer: strategy: {name} in a static program; use {other}"
                 )
         _check_recompute(strategy)
+        self.compression: Compression | None = None
         if group is not None:
             _refuse(strategy)
             self.sharing_group = sharing_group(strategy, group)
+            self.compression = compression(strategy, optimizer, group)
         chosen = _chosen(optimizer, strategy)
+        if self.compression is not None:
+            chosen = self.compression.optimizer
         self.inner: Any = _in_low_precision(chosen, strategy)
         # The one that updates, inside of mixed precision that the user has put around it.
         self.base: Any = chosen
@@ -114,14 +117,19 @@ class StaticOptimizer:
                 merging.get("avg", True),
                 UpdateShares(self.sharing_group) if self.sharing_group is not None else None,
                 self.strategy.fp16_allreduce,
-                self.local_steps,
             )
             if self.local_steps is not None:
                 self.local_steps.declare(program, startup_program)
+                program.hook.local_steps = self.local_steps
                 program.hook.watched = [loss]
+            if self.compression is not None:
+                self.compression.declare(program, startup_program)
+                program.hook.compression = self.compression
         # The updates read the averages in place of the gradients.
         with program_guard(program, startup_program):
             averages = program.hook.add(pairs)
+            if program.hook.compression is not None:
+                program.hook.compression.add(program, startup_program, pairs)
             if program.hook.shares is None:
                 operations = inner.apply_gradients(averages)
                 if program.hook.local_steps is not None:
@@ -198,7 +206,7 @@ def _chosen(optimizer: Any, strategy: Any) -> Any:
             beta1=optimizer._beta1,
             beta2=optimizer._beta2,
             epsilon=optimizer._epsilon,
-            parameters=_given_parameters(optimizer),
+            parameters=optimizer._given_parameters(),
             grad_clip=optimizer._grad_clip,
             exclude_from_weight_decay_fn=lambda param: any(part in param.name for part in excluded),
         )
@@ -209,19 +217,12 @@ def _chosen(optimizer: Any, strategy: Any) -> Any:
             optimizer._momentum,
             lars_coeff=configs["lars_coeff"],
             lars_weight_decay=configs["lars_weight_decay"],
-            parameter_list=_given_parameters(optimizer),
+            parameter_list=optimizer._given_parameters(),
             grad_clip=optimizer._grad_clip,
             exclude_from_weight_decay=configs["exclude_from_weight_decay"],
             epsilon=configs["epsilon"],
         )
     return optimizer
-
-
-def _given_parameters(optimizer: Any) -> list[Any] | None:
-    """The Parameters that an optimizer was given; None for all of the program."""
-    if optimizer._updates_nothing:
-        return []
-    return optimizer._parameter_list or None
 
 
 def _in_low_precision(optimizer: Any, strategy: Any) -> Any:
@@ -287,6 +288,8 @@ class AveragedProgram(ProgramHook):
         in_half: whether gradients travel in float16.
         local_steps: LocalSteps, or None where gradients are averaged.
         watched: list of the Variables that `local_steps` wants to know in each run.
+        compression: Compression, or None where gradients travel whole.
+        param_names: list of the names of the Parameters, in the order of `inputs`.
         shared: whether all processes have the same parameters.
     """
 
@@ -300,7 +303,6 @@ class AveragedProgram(ProgramHook):
         mean: bool,
         shares: UpdateShares | None = None,
         in_half: bool = False,
-        local_steps: LocalSteps | None = None,
     ) -> None:
         self.group = group
         self.size = size
@@ -315,8 +317,10 @@ class AveragedProgram(ProgramHook):
         self.process_grid: Any = None
         self.shares = shares
         self.in_half = in_half
-        self.local_steps = local_steps
+        self.local_steps: LocalSteps | None = None
         self.watched: list[Any] = []
+        self.compression: Compression | None = None
+        self.param_names: list[str] = []
         self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -325,10 +329,11 @@ class AveragedProgram(ProgramHook):
         if for_test:
             return None
         # Sums and counts are not copied: the copy begins a round of its own.
-        copied = AveragedProgram(
-            self.group, self.size, self.every, self.mean, self.shares, self.in_half, self.local_steps
-        )
+        copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares, self.in_half)
+        copied.local_steps = self.local_steps
         copied.watched = list(self.watched)
+        copied.compression = self.compression
+        copied.param_names = list(self.param_names)
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
         copied.part_names = set(self.part_names)
@@ -346,6 +351,7 @@ class AveragedProgram(ProgramHook):
             declared = data(name, list(gradient.shape), str(numpy_dtype(gradient)))
             self.gradients.append(gradient)
             self.inputs.append(declared)
+            self.param_names.append(param.name)
             averages.append((param, declared))
             # Parts of a weight are averaged among the processes that have the same part.
             if getattr(param, "is_distributed", False):
@@ -372,7 +378,7 @@ class AveragedProgram(ProgramHook):
         out = parts.early(values, feed)
         # In the results of the first part what is fetched comes first, and what is watched last.
         fetched_count = len(parts.early_items)
-        gradients = self._merged(out[fetched_count : fetched_count + len(self.gradients)])
+        gradients = self._merged(out[fetched_count : fetched_count + len(self.gradients)], values)
         # `_merged` counts the runs: at 0 a round is complete.
         due = self.count == 0
         results: list[Any] = [None] * len(fetch_list)
@@ -473,7 +479,7 @@ class AveragedProgram(ProgramHook):
                 found.update(operation.outputs)
         return found
 
-    def _merged(self, gradients: list[Any]) -> list[Any]:
+    def _merged(self, gradients: list[Any], values: dict[str, Any]) -> list[Any]:
         """The gradients for an update: means over the processes, and over the runs since the last one."""
         # Gradients of several runs are added up for one update.
         self.count = (self.count + 1) % self.every
@@ -490,10 +496,22 @@ class AveragedProgram(ProgramHook):
         if self.group is None or self.local_steps is not None:
             return gradients
         with eager_mode():
+            if self.compression is not None:
+                return self._compressed(self.compression, gradients, values)
             tensors = [wrap(gradient) for gradient in gradients]
             for group, own in self._by_group(tensors, [i in self.part_inputs for i in range(len(tensors))]):
                 averaged(own, group, self.size, self.in_half)
             return [computed_array(tensor) for tensor in tensors]
+
+    def _compressed(
+        self, compression: Compression, gradients: list[Any], values: dict[str, Any]
+    ) -> list[Any]:
+        """The means of gradients of which large ones travel in parts."""
+        found, are_means = compression.reduced(self.param_names, gradients, values)
+        tensors = [wrap(gradient) for gradient in found]
+        whole = [tensor for i, tensor in enumerate(tensors) if i not in are_means]
+        averaged(whole, self.group, self.size)
+        return [computed_array(tensor) for tensor in tensors]
 
     def _by_group(self, tensors: list[Any], are_parts: list[bool]) -> list[tuple[Any, list[Any]]]:
         """The groups in which Tensors are exchanged: parts among the processes that have the same part."""
@@ -527,6 +545,8 @@ class AveragedProgram(ProgramHook):
         if self.shares is not None:
             # Each process has states of other Parameters.
             names = [name for name in names if name not in self.shares.state_names]
+        if self.compression is not None:
+            names = [name for name in names if name not in self.compression.own_names()]
         if any(values.get(name) is None for name in names):
             return  # the run says which one has no value
         if self.shares is not None:

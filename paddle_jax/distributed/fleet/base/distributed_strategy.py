@@ -205,8 +205,8 @@ class DistributedStrategy:
     `pp_configs.delay_scale_loss` divides gradients after the backward pass in place of the loss before it;
     knobs for overlap, buffers and NCCL are accepted. `find_unused_parameters`, `fuse_grad_size_in_MB`,
     `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`, `sharding`,
-    `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto`
-    and the like act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
+    `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `adaptive_localsgd`, `dgc` and
+    `fp16_allreduce` act on static programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and
     `sparse_table_configs` are for parameter servers; the second one is
     {table: {"table_parameters.TABLE.FIELD": value}}. Numbers for NCCL and cuDNN are accepted, and so is
     `build_strategy`, a `static.BuildStrategy`: XLA fuses operations itself.
