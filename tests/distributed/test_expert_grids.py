@@ -11,17 +11,21 @@ from tests.distributed.programs.expert_grids import GRIDS
 pytestmark = pytest.mark.slow
 
 
-def found(count):
-    ended = pairs.run("expert_grids.py", count=count, seconds=150)
+def found(count, folder):
+    ended = pairs.run("expert_grids.py", str(folder), count=count, seconds=150)
     for rank, process in enumerate(ended):
         assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
     return [json.loads(process.out.splitlines()[-1]) for process in ended]
 
 
-def test_experts_in_grids_of_four_processes():
-    alone = found(1)[0]
-    for rank, one in enumerate(found(4)):
+def test_experts_in_grids_of_four_processes(tmp_path):
+    processes = found(4, tmp_path)
+    [alone] = found(1, tmp_path)
+    for rank, one in enumerate(processes):
         for name in GRIDS:
-            np.testing.assert_allclose(one[name], alone, rtol=1e-6, err_msg=f"{name}, rank {rank}")
+            np.testing.assert_allclose(one[name], alone["alone"], rtol=1e-6, err_msg=f"{name}, rank {rank}")
         # A PipelineLayer that does not know the grid has other stages.
         assert "give it topology=" in one["refused"][0]
+        # Two grids of processes and one process go on from each other's checkpoints.
+        losses = one["resumed"] + alone["resumed"]
+        np.testing.assert_allclose(losses, alone["with states"], rtol=1e-5)

@@ -5,6 +5,7 @@ Each process has some of the experts and a part of the batch. With one process i
 
 import json
 import os
+import sys
 
 import numpy as np
 
@@ -66,7 +67,9 @@ def batch(step):
     return np.random.RandomState(100 + step).normal(size=(ROWS, 3, WIDTH)).astype("float32")
 
 
-def optimizer_of(parameters, clip):
+def optimizer_of(parameters, clip, has_states=False):
+    if has_states:
+        return paddle.optimizer.AdamW(0.05, parameters=parameters, grad_clip=clip)
     return paddle.optimizer.Momentum(0.2, 0.9, parameters=parameters, weight_decay=0.01, grad_clip=clip)
 
 
@@ -78,11 +81,28 @@ def divide_gradients_of_experts(model, count):
             parameter.grad.scale_(1 / count)
 
 
-def alone():
+def parts(model, optimizer):
+    """All that training changes, as the parts that this process holds."""
+    weights = model.sharded_state_dict()
+    return {"weights": weights, "states": optimizer.sharded_state_dict(weights)}
+
+
+def load(model, optimizer, folder):
+    """Takes up a training; one step, whose effect is overwritten, makes the states."""
+    for parameter in model.parameters():
+        parameter.grad = paddle.zeros_like(parameter)
+    optimizer.step()
+    optimizer.clear_grad()
+    paddle.distributed.load_state_dict(parts(model, optimizer), folder)
+
+
+def alone(steps=range(STEPS), read=None, has_states=False):
     model = nn.Sequential(*(Block(seed, 0, 1, None) for seed in (1, 20)))
-    optimizer = optimizer_of(model.parameters(), nn.ClipGradByGlobalNorm(NORM))
+    optimizer = optimizer_of(model.parameters(), nn.ClipGradByGlobalNorm(NORM), has_states)
+    if read:
+        load(model, optimizer, read)
     losses = []
-    for step in range(STEPS):
+    for step in steps:
         x = paddle.to_tensor(batch(step))
         loss = loss_of(model(x), x)
         loss.backward()
@@ -92,7 +112,7 @@ def alone():
     return losses
 
 
-def trained(degrees, in_pieces, by_hand):
+def trained(degrees, in_pieces, by_hand, steps=range(STEPS), read=None, write=None):
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = {"dp_degree": 1, "mp_degree": 1, **degrees, "order": ORDER}
     if in_pieces:
@@ -123,12 +143,14 @@ def trained(degrees, in_pieces, by_hand):
     if degrees.get("moe_sharding_degree", 1) > 1 and grid.get_moe_sharding_parallel_rank() > 0:
         filled(model, 77)
     wrapped = fleet.distributed_model(model)
-    optimizer = fleet.distributed_optimizer(optimizer_of(model.parameters(), clip))
+    optimizer = fleet.distributed_optimizer(optimizer_of(model.parameters(), clip, read or write))
+    if read:
+        load(model, optimizer, read)
     copies = grid.get_sharding_parallel_world_size()
     share, copy = ROWS // copies, grid.get_sharding_parallel_rank()
     rows = slice(share * copy, share * (copy + 1))
     losses = []
-    for step in range(STEPS):
+    for step in steps:
         x = paddle.to_tensor(batch(step)[rows])
         if stages > 1:
             loss = wrapped.forward_backward_pipeline([x, x])
@@ -146,12 +168,29 @@ def trained(degrees, in_pieces, by_hand):
         total = loss.detach().clone().reshape([1])
         paddle.distributed.all_reduce(total, group=grid.get_sharding_parallel_group())
         losses.append(float(total) / copies)
+    if write:
+        paddle.distributed.save_state_dict(parts(model, optimizer), write)
     return losses
 
 
-if __name__ == "__main__":
+def resumed(folder):
+    """Two steps in each of two grids, the second with other processes for the experts."""
+    first, second = f"{folder}/first", f"{folder}/second"
+    losses = trained(*GRIDS["pieces"], steps=range(2), write=first)
+    return losses + trained(*GRIDS["one copy"], steps=range(2, 4), read=first, write=second)
+
+
+def main(folder):
     if os.environ["PADDLE_TRAINERS_NUM"] == "1":
-        found = alone()
-    else:
-        found = {name: trained(*grid) for name, grid in GRIDS.items()} | {"refused": REFUSED}
+        return {
+            "alone": alone(),
+            "with states": alone(range(6), has_states=True),
+            "resumed": alone(range(4, 6), read=f"{folder}/second", has_states=True),
+        }
+    found = {name: trained(*grid) for name, grid in GRIDS.items()}
+    return {**found, "refused": REFUSED, "resumed": resumed(folder)}
+
+
+if __name__ == "__main__":
+    found = main(sys.argv[1])
     print(json.dumps(found), flush=True)

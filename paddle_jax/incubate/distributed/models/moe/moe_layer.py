@@ -124,6 +124,18 @@ class MoELayer(Layer):
             raise AssertionError(f"MoELayer: gate: got {type(gate).__name__}; give a dict or a NaiveGate")
         self.gate: Any = gate
 
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
+        """The state as parts; see `Layer.sharded_state_dict`. Experts are named by their numbers among those
+        of all processes, so that other numbers of processes can load them."""
+        parts = super().sharded_state_dict(structured_name_prefix)
+        prefix = f"{structured_name_prefix}experts."
+        first = 0 if self.world_size == 1 else self.group.rank * self.num_expert
+        for part in parts.values():
+            if part.key.startswith(prefix):
+                number, name = part.key.removeprefix(prefix).split(".", 1)
+                part.key = f"{prefix}{first + int(number)}.{name}"
+        return {part.key: part for part in parts.values()}
+
     def forward(self, inp: Tensor) -> Tensor:
         if inp.ndim != 3:
             raise AssertionError(
