@@ -116,6 +116,7 @@ def test_the_rest(found):
         far, pieces, whole, states, still_whole, saved_whole, moved = found[rank]["called itself"]
         assert far == 0.0 and pieces < 0.6 * whole and still_whole == saved_whole == whole
         assert sum(states) == pieces and 0 < moved < 1
+        assert found[rank]["dtypes"] == ["paddle.float32", "paddle.bfloat16", "paddle.float16"]
 
 
 def test_one_process():

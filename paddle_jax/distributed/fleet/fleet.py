@@ -13,7 +13,7 @@ from paddle_jax._core.base.errors import CheckError
 from paddle_jax._core.process_group import schedulers
 from paddle_jax._core.process_group.one_process import OneProcess
 from paddle_jax._core.process_group.registry import Groups
-from paddle_jax.amp import GradScaler
+from paddle_jax.amp import GradScaler, decorate
 from paddle_jax.distributed.checkpoint.sharded_weight import CuttingGroup
 from paddle_jax.distributed.communication.group import barrier, create_group, default_group, is_initialized
 from paddle_jax.distributed.data_parallel import DataParallel
@@ -104,6 +104,32 @@ _WRAPPERS = {
 }
 
 
+def _pure_dtype(strategy: DistributedStrategy) -> str | None:
+    """The dtype that `strategy.amp` gives parameters, or None."""
+    if not strategy.amp:
+        return None
+    if strategy.amp_configs["use_pure_fp16"]:
+        return "float16"
+    if strategy.amp_configs["use_pure_bf16"]:
+        return "bfloat16"
+    return None
+
+
+def _warn_of_static(strategy: DistributedStrategy) -> None:
+    """Warns an eager program of settings that act on static programs only."""
+    ignored = [name for name in _STATIC if getattr(strategy, name)]
+    if _pure_dtype(strategy) is not None:
+        ignored.remove("amp")
+    if ignored and in_dynamic_mode():
+        warnings.warn(
+            f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
+            "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
+            "before a step(), hybrid_configs, an optimizer of that name, "
+            "or nn.SyncBatchNorm.convert_sync_batchnorm",
+            stacklevel=3,
+        )
+
+
 class Fleet(ServerMethods):
     """All of `paddle.distributed.fleet`; its methods are functions there.
 
@@ -164,16 +190,7 @@ class Fleet(ServerMethods):
             raise TypeError(
                 f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy"
             )
-        # Settings of static programs do nothing in eager ones.
-        ignored = [name for name in _STATIC if getattr(strategy, name)]
-        if ignored and in_dynamic_mode():
-            warnings.warn(
-                f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
-                "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
-                "before a step(), hybrid_configs, an optimizer of that name, "
-                "or nn.SyncBatchNorm.convert_sync_batchnorm",
-                stacklevel=2,
-            )
+        _warn_of_static(strategy)
         self._role_maker = role_maker
         self._user_defined_strategy = strategy
         self._start_servers(role_maker, strategy)
@@ -302,7 +319,8 @@ class Fleet(ServerMethods):
     # model, optimizer, scaler -------------------------------------------------------------------------------
 
     def distributed_model(self, model: Layer) -> Layer:
-        """A Layer for training in several processes.
+        """A Layer for training in several processes. With `strategy.amp` and `use_pure_fp16` or
+        `use_pure_bf16` in its `amp_configs` the parameters become float16 or bfloat16.
 
         Args:
             model: Layer.
@@ -322,6 +340,10 @@ class Fleet(ServerMethods):
             return model  # its optimizer does what there is to do
         strategy = self._user_defined_strategy
         mode = self._hcg.get_parallel_mode()
+        dtype = _pure_dtype(strategy)
+        # As in Paddle, one process with one device keeps the model as it is.
+        if dtype is not None and (self.worker_num() > 1 or Current.grid is not None):
+            model = decorate(models=model, level="O2", dtype=dtype)
         # A pipeline decides by its schedule which class runs it.
         if isinstance(model, PipelineLayer):
             return _pipeline(model, self._hcg, strategy)

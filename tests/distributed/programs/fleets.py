@@ -540,6 +540,18 @@ def sharded(P, D, fleet, rank):
     FOUND["scaler of the grid"] = moved
 
 
+def pure_dtypes(P, fleet):
+    """The dtype of parameters without and with a pure dtype in the strategy."""
+    strategy = fleet.DistributedStrategy()
+    strategy.amp = True
+    FOUND["dtypes"] = []
+    for configs in ({"use_pure_bf16": False}, {"use_pure_bf16": True}, {"use_pure_fp16": True}):
+        strategy.amp_configs = configs
+        fleet.init(is_collective=True, strategy=strategy)
+        layer = fleet.distributed_model(P.nn.Linear(2, 2))
+        FOUND["dtypes"].append(str(layer.parameters()[0].dtype))
+
+
 def main(engine):
     P = importlib.import_module(engine)
     fleet = importlib.import_module(f"{engine}.distributed.fleet")
@@ -548,6 +560,7 @@ def main(engine):
         rank = P.distributed.get_rank()
         parts(P, P.distributed, fleet, rank)
         sharded(P, P.distributed, fleet, rank)
+        pure_dtypes(P, fleet)
     print(json.dumps(FOUND))
 
 
