@@ -80,6 +80,15 @@ def test_the_first_that_fails(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("what", ["exit 0, waits", "exit 0, ends", "exit 1, ends"])
+def test_what_follows_from_a_failure_is_not_named(tmp_path, what):
+    done = launched(tmp_path, what)
+    assert done.returncode == 5, done.stderr
+    assert f"rank {what[5]} (process" in done.stderr
+    assert "was the first to end with exit status 5" in done.stderr
+
+
+@pytest.mark.slow
 def test_starting_again(tmp_path):
     done = launched(tmp_path, "--elastic_level", "1", "--max_restart", "1", "first")
     assert done.returncode == 0, done.stderr

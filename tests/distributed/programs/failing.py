@@ -24,6 +24,10 @@ if what == "raise" and rank == 1:
     raise ValueError("an error of the user")
 if what == "exit" and rank == 1:
     sys.exit(5)
+if what in ("exit 0, waits", "exit 0, ends") and rank == 0:
+    sys.exit(5)
+if what == "exit 1, ends" and rank == 1:
+    sys.exit(5)
 if what == "end" and rank == 1:
     sys.exit()
 if what == "gone" and rank == 1:
@@ -45,6 +49,6 @@ elif what == "message":
     raise KeyError("before the message was sent")
 elif what == "other":
     dist.all_gather([], x) if rank else dist.broadcast(x, 0)
-elif what in ("raise", "exit", "end", "gone", "frozen", "first"):
+elif what in ("raise", "exit", "exit 0, waits", "end", "gone", "frozen", "first"):
     dist.all_reduce(x)
 print("over", flush=True)
