@@ -5,6 +5,7 @@ Unit tests of `_launch`.
 """
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -139,6 +140,13 @@ def _runs(pid):
         return False
     with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
         return file.read().rpartition(")")[2].split()[0] != "Z"  # an orphan that nobody has reaped yet
+
+
+def test_under_the_older_name(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["launch", "--nproc_per_node", "2", "absent.py"])
+    with pytest.raises(SystemExit) as error:
+        runpy.run_module("paddle_jax.distributed.fleet.launch", run_name="__main__")
+    assert error.value.code == 2 and "absent.py: there is no such file" in capsys.readouterr().err
 
 
 @pytest.mark.slow
