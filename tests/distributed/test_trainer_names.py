@@ -136,6 +136,17 @@ def test_checkpoints_of_tensors_that_differ(found):
         assert "use sharded_state_dict" in one["pieces"]
 
 
+def test_levels_in_checkpoints(found):
+    """Training goes on in any level, as if nothing had happened."""
+    for one in found:
+        whole, levels = one["levels"]
+        for level, (first, others, said) in levels.items():
+            for losses in others:
+                np.testing.assert_allclose(first + losses, whole, rtol=1e-6)
+            # Pieces without their places are refused.
+            assert ("is the piece of a parameter" in said) == (level == "p_g_os")
+
+
 def test_tokens_of_experts(found):
     counts = [[1, 1, 0, 2], [0, 0, 1, 2]]
     received = [[1, 1, 0, 0], [0, 2, 1, 2]]

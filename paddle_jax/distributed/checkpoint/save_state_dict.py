@@ -148,6 +148,11 @@ def _check_parts(tensors: dict[str, Any]) -> None:
     if launch_variables.size() == 1:
         return
     for name, value in tensors.items():
+        if getattr(tensor_of(value), "_holds_piece", False):
+            raise ValueError(
+                f"save_state_dict: state_dict: {name!r} is the piece of a parameter that this process has; "
+                "use sharded_state_dict of the model that group_sharded_parallel has given"
+            )
         if isinstance(value, Tensor) and _is_part(value):
             raise ValueError(
                 f"save_state_dict: state_dict: {name!r} is the part of a weight that this process has; "

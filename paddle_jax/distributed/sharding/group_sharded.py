@@ -202,6 +202,12 @@ class GroupSharded(Layer):
         self._parts.release()
         return found
 
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
+        """The state of the Layer within as parts, under its own names; see `Layer.sharded_state_dict`. With
+        "p_g_os" all processes must call it, and parameters are whole until the next step."""
+        self.get_all_parameters()
+        return self._layers.sharded_state_dict(structured_name_prefix)
+
     def set_state_dict(self, state_dict: Any, use_structured_name: Any = True) -> Any:
         """Loads whole values into the Layer within."""
         # Values of a file are whole; pieces would not fit them.
@@ -396,7 +402,8 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
         output: str, a folder, which gets `model.pdmodel` and `model.pdopt`.
         optimizer: the optimizer that it has given. Default None: no states.
     Raises:
-        AssertionError: output is a file. ValueError: the model or the optimizer is another one.
+        AssertionError: output is a file. ValueError: the model or the optimizer is another one, or processes
+            have different experts.
     Example:
         >>> sharding = paddle.distributed.sharding
         >>> if paddle.distributed.get_world_size() == 2:  # after init_parallel_env() in both processes
@@ -414,6 +421,12 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
         raise ValueError(
             f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; "
             "it must be what group_sharded_parallel has given"
+        )
+    experts = [name for name, parameter in model._layers.named_parameters() if is_expert(parameter)]
+    if experts:
+        raise ValueError(
+            f"save_group_sharded_model: model: each process has other experts, such as {experts[0]}, and one "
+            "file cannot have them all; use distributed.save_state_dict with sharded_state_dict"
         )
     check_local("save_group_sharded_model", "output", output)
     folder = Path(output)

@@ -273,10 +273,24 @@ class Pieces:
     params: list[Any]
 
     def __init__(self, params: Any, group: Any) -> None:
-        self.group, self.params, self.whole = group, shared(params), True
+        self.group = group
+        self.params = shared(params)
+        self.whole = True
         self.shapes: dict[int, tuple[Any, ...]] = {id(p): tuple(p.shape) for p in self.params}
         # rounded up: the last piece is filled up with zeros
         self.lengths: dict[int, Any] = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
+
+    @property
+    def whole(self) -> bool:
+        """Whether the parameters are whole at present."""
+        return self._whole
+
+    @whole.setter
+    def whole(self, value: bool) -> None:
+        self._whole = value
+        for param in self.params:
+            # Checkpoints refuse what looks like a whole parameter, and is not.
+            param._holds_piece = not value
 
     def _filled(self, param: Any, array: Any) -> np.ndarray:
         """A whole value as rows, one for each process."""
@@ -320,7 +334,7 @@ class Pieces:
     def gather(self) -> None:
         """Makes the parameters whole. All processes must call it."""
         if not self.whole:
-            self.whole: bool = True
+            self.whole = True
             for bucket in in_buckets(self.params, BUCKET):
                 mine = np.concatenate([to_numpy(p._value) for p in bucket])
                 # One message for many parameters costs less than one for each.
@@ -446,15 +460,7 @@ class GroupShardedOptimizer(Round):
 
         Returns:
             dict of NumPy arrays, and what `state_dict` has besides.
-        Raises:
-            ValueError: processes have different experts.
         """
-        experts = [p.name for p in self._parameter_list if is_expert(p)]
-        if experts:
-            raise ValueError(
-                f"state_dict: each process has other experts, such as {experts[0]}, and one file cannot have "
-                "them all; save the state_dict of each process"
-            )
         named = {}
         # Of which parameter a state is: its pieces are joined by that.
         with self._as_pieces():

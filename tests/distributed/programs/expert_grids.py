@@ -13,9 +13,10 @@ import paddle_jax as paddle
 from paddle_jax.distributed import fleet
 from paddle_jax.incubate.distributed.models import moe
 
-nn = paddle.nn
+nn, sharding = paddle.nn, paddle.distributed.sharding
 EXPERTS, WIDTH, ROWS, STEPS, NORM = 4, 6, 8, 4, 3.0
 ORDER = ["moe_sharding", "pp", "sharding", "sep", "dp", "ep", "mp"]
+LEVELS = ("os", "os_g", "p_g_os")
 REFUSED = []
 # name: degrees of the grid, whether parameters are updated in pieces, whether `reduce_gradients` averages
 GRIDS = {
@@ -173,6 +174,32 @@ def trained(degrees, in_pieces, by_hand, steps=range(STEPS), read=None, write=No
     return losses
 
 
+def in_a_group(level, folder):
+    """A training without a grid: processes divide states, gradients or parameters, but not experts."""
+    group = paddle.distributed.get_group(0)
+    place, count = group.rank, group.nranks
+    layers = nn.Sequential(*(Block(seed, place, count, group) for seed in (1, 20)))
+    optimizer = optimizer_of(layers.parameters(), nn.ClipGradByGlobalNorm(NORM))
+    model, optimizer, _ = sharding.group_sharded_parallel(layers, optimizer, level)
+    share = ROWS // count
+    losses = []
+    for step in range(STEPS):
+        x = paddle.to_tensor(batch(step)[share * place : share * (place + 1)])
+        loss = loss_of(model(x), x)
+        loss.backward()
+        divide_gradients_of_experts(layers, count)
+        optimizer.step()
+        optimizer.clear_grad()
+        total = loss.detach().clone().reshape([1])
+        paddle.distributed.all_reduce(total)
+        losses.append(float(total) / count)
+    try:
+        sharding.save_group_sharded_model(model, folder)
+    except ValueError as error:
+        REFUSED.append(str(error))
+    return losses
+
+
 def resumed(folder):
     """Two steps in each of two grids, the second with other processes for the experts."""
     first, second = f"{folder}/first", f"{folder}/second"
@@ -188,6 +215,7 @@ def main(folder):
             "resumed": alone(range(4, 6), read=f"{folder}/second", has_states=True),
         }
     found = {name: trained(*grid) for name, grid in GRIDS.items()}
+    found |= {level: in_a_group(level, folder) for level in LEVELS}
     return {**found, "refused": REFUSED, "resumed": resumed(folder)}
 
 

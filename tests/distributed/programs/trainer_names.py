@@ -42,6 +42,7 @@ BUFFERS = {
         "scale_after_comm": False,
     },
 }
+LEVELS = ("os", "os_g", "p_g_os")
 FIVE = ["dp", "pp", "sharding", "sep", "mp"]
 
 
@@ -241,6 +242,47 @@ def pieces_in_checkpoints(folder):
     return saved(optimizer.state_dict(), f"{folder}/pieces")
 
 
+def trained_in_level(level, steps, read=None, write=None):
+    """Losses of steps of a model whose processes divide states, gradients or parameters."""
+    paddle.seed(1)
+    layers = paddle.nn.Sequential(paddle.nn.Linear(3, 5), paddle.nn.Linear(5, 2))
+    optimizer = paddle.optimizer.AdamW(0.1, parameters=layers.parameters())
+    model, optimizer, _ = paddle.distributed.sharding.group_sharded_parallel(layers, optimizer, level)
+
+    def step(number):
+        loss = (model(paddle.full([2, 3], 0.1 * number)) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss.item()
+
+    def parts():
+        weights = model.sharded_state_dict()
+        return {"weights": weights, "states": optimizer.sharded_state_dict(weights)}
+
+    if read:
+        # A step, whose effect is overwritten, makes the states.
+        step(9)
+        paddle.distributed.load_state_dict(parts(), read)
+    losses = [step(number) for number in steps]
+    # Outside of forward passes the Layer within may have pieces only.
+    said = saved(layers.sharded_state_dict(), f"{write}/inner") if write else ""
+    if write:
+        paddle.distributed.save_state_dict(parts(), write)
+    return losses, said
+
+
+def levels_in_checkpoints(folder):
+    """Losses of trainings that go on in another level, by both levels."""
+    whole, _ = trained_in_level("os", range(4))
+    found = {}
+    for level in LEVELS:
+        first, said = trained_in_level(level, range(2), write=f"{folder}/{level}")
+        others = [trained_in_level(other, range(2, 4), read=f"{folder}/{level}")[0] for other in LEVELS]
+        found[level] = [first, others, said]
+    return whole, found
+
+
 def tokens(rank):
     """Counts of tokens for two experts on each process."""
     chosen = paddle.to_tensor(CHOSEN[rank])
@@ -264,6 +306,7 @@ if __name__ == "__main__":
         "checked in": gradients_checked_in_by_hand(rank),
         "tokens": tokens(rank),
         "checkpoints": checkpoints(rank, sys.argv[1]),
+        "levels": levels_in_checkpoints(sys.argv[1]),
         "pieces": pieces_in_checkpoints(sys.argv[1]),
         "copies": copies_of_a_model(started(dp_degree=2, mp_degree=1), rank),
     }
