@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _KINDS = ("cpu", "gpu", "xpu", "dcu", "npu", "")
+# What `device_guard` adds to the scope of operations, before the device.
+DEVICE_SCOPE = "@device:"
 
 
 @contextlib.contextmanager
@@ -48,7 +50,9 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
-    """Accepted: a program runs on the device of its Executor as a whole.
+    """Marks operations with a device: the stages of a pipeline (`DistributedStrategy.pipeline`).
+
+    Without a pipeline a program runs on the device of its Executor as a whole.
 
     Args:
         device: "cpu", "gpu", "xpu", with a number ("gpu:0") or without; or None.
@@ -60,13 +64,13 @@ def device_guard(device: str | None = None) -> Iterator[None]:
         >>> with paddle.static.device_guard("cpu"):
         ...     pass
     """
-    # Accepted, whatever the number is.
     if device is not None and str(device).partition(":")[0] not in _KINDS:
         raise ValueError(
             f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', "
             "one of them with a number, '' and None"
         )
-    yield
+    with name_scope(f"{DEVICE_SCOPE}{device or ''}"):
+        yield
 
 
 def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
@@ -109,4 +113,4 @@ def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[CUDAPlace
     return [CUDAPlace(i) for i in ids]
 
 
-__all__ = ["cpu_places", "cuda_places", "device_guard", "name_scope"]
+__all__ = ["DEVICE_SCOPE", "cpu_places", "cuda_places", "device_guard", "name_scope"]

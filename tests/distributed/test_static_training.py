@@ -86,7 +86,7 @@ def test_gradients_travel_in_half_precision(results):
 def test_what_several_processes_cannot_do_is_refused(results):
     assert results[0]["refused"] == ""
     assert all(len(one["degrees"]) == 4 for one in results[1])
-    assert all("pipeline in a static program of several processes" in one["refused"] for one in results[1])
+    assert all("pipeline together with sharding in a static program" in one["refused"] for one in results[1])
     assert results[0]["norm"] == results[0]["layer"] == ""
     assert all("set sync_batch_norm" in one["layer"] for one in results[1])
     assert all("words: a process has a part of it" in one["norm"] for one in results[1])

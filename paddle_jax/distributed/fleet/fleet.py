@@ -395,8 +395,8 @@ class Fleet(ServerMethods):
         Returns:
             HybridParallelOptimizer round it; in static mode an optimizer whose `minimize` averages gradients
             over the processes, and does what the strategy says (`amp`, `recompute`, `gradient_merge`, `lamb`,
-            `lars`, `sharding`, `fp16_allreduce`, `localsgd`, `adaptive_localsgd`, `dgc`). The optimizer
-            itself where there is one process and nothing to do.
+            `lars`, `sharding`, `fp16_allreduce`, `localsgd`, `adaptive_localsgd`, `dgc`,
+            `pipeline`). The optimizer itself where there is one process and nothing to do.
         Raises:
             AttributeError: `fleet.init` was not called.
             NotImplementedError: the strategy asks for what static programs of several processes cannot do.

@@ -21,6 +21,7 @@ from paddle_jax.distributed.data_parallel import averaged, same_everywhere
 from paddle_jax.distributed.fleet.layers.mpu.static_batch_norm import synchronize_batch_norm
 from paddle_jax.distributed.fleet.static_compression import Compression, compression
 from paddle_jax.distributed.fleet.static_local_steps import LocalSteps, local_steps
+from paddle_jax.distributed.fleet.static_pipeline import StagedRun, check_pipeline, stage_group
 from paddle_jax.distributed.fleet.static_sharding import UpdateShares, sharing_group
 from paddle_jax.incubate.optimizer.lars_momentum import LarsMomentumOptimizer
 from paddle_jax.optimizer import Adam, Lamb, Momentum, Optimizer
@@ -29,9 +30,6 @@ from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists
 from paddle_jax.static.executor import CompiledRun, compiled_run, fetched_symbol
 
 _MIB = 1 << 20
-# What changes results, and cannot be done here.
-_REFUSED = ("pipeline",)
-
 # What no static program can do here, and what to use in its place.
 _REFUSED_ANYWHERE = {
     "asp": "paddle.incubate.asp in dynamic mode",
@@ -67,7 +65,8 @@ class StaticOptimizer:
         _check_recompute(strategy)
         self.compression: Compression | None = None
         if group is not None:
-            _refuse(strategy)
+            if strategy.pipeline:
+                check_pipeline(strategy)
             self.sharing_group = sharing_group(strategy, group)
             self.compression = compression(strategy, optimizer, group)
         chosen = _chosen(optimizer, strategy)
@@ -122,6 +121,8 @@ class StaticOptimizer:
                 self.local_steps.declare(program, startup_program)
                 program.hook.local_steps = self.local_steps
                 program.hook.watched = [loss]
+            if self.group is not None and self.strategy.pipeline:
+                program.hook.micro_batches = self.strategy.pipeline_configs["accumulate_steps"]
             if self.compression is not None:
                 self.compression.declare(program, startup_program)
                 program.hook.compression = self.compression
@@ -162,15 +163,6 @@ class StaticOptimizer:
             self.base.__dict__.pop("_updated_names", None)
         shares.note_states(program, before)
         return operations
-
-
-def _refuse(strategy: Any) -> None:
-    asked = [name for name in _REFUSED if getattr(strategy, name)]
-    if asked:
-        raise NotImplementedError(
-            f"fleet.distributed_optimizer: strategy: {', '.join(asked)} in a static program of several "
-            "processes; train in dynamic mode with hybrid_configs, or leave it out"
-        )
 
 
 def _check_recompute(strategy: Any) -> None:
@@ -290,6 +282,8 @@ class AveragedProgram(ProgramHook):
         watched: list of the Variables that `local_steps` wants to know in each run.
         compression: Compression, or None where gradients travel whole.
         param_names: list of the names of the Parameters, in the order of `inputs`.
+        micro_batches: number of the parts of a batch in a pipeline; 0 where there is none.
+        stage_group: Group of the processes of a pipeline, from the first run on.
         shared: whether all processes have the same parameters.
     """
 
@@ -321,6 +315,8 @@ class AveragedProgram(ProgramHook):
         self.watched: list[Any] = []
         self.compression: Compression | None = None
         self.param_names: list[str] = []
+        self.micro_batches: int = 0
+        self.stage_group: Any = None
         self.shared: bool = group is None
 
     def copied(self, for_test: bool) -> AveragedProgram | None:
@@ -334,6 +330,7 @@ class AveragedProgram(ProgramHook):
         copied.watched = list(self.watched)
         copied.compression = self.compression
         copied.param_names = list(self.param_names)
+        copied.micro_batches = self.micro_batches
         copied.gradients = list(self.gradients)
         copied.inputs = list(self.inputs)
         copied.part_names = set(self.part_names)
@@ -375,7 +372,10 @@ class AveragedProgram(ProgramHook):
             return self._run_pruned(program, values, feed, fetch_list, symbols)
         parts = self._parts(program, symbols)
         self._share_parameters(program, values)
-        out = parts.early(values, feed)
+        if self.micro_batches:
+            out = self._staged(program, parts, symbols)(program, values, feed)
+        else:
+            out = parts.early(values, feed)
         # In the results of the first part what is fetched comes first, and what is watched last.
         fetched_count = len(parts.early_items)
         gradients = self._merged(out[fetched_count : fetched_count + len(self.gradients)], values)
@@ -460,6 +460,20 @@ class AveragedProgram(ProgramHook):
             )
             program.compiled_runs[key] = parts
         return parts
+
+    def _staged(self, program: Program, parts: Parts, symbols: list[Symbol]) -> StagedRun:
+        """The stages that compute the first part."""
+        key = ("staged", *symbols)
+        staged = program.compiled_runs.get(key)
+        if staged is None:
+            gradients = [held_symbol(one) for one in self.gradients]
+            if self.stage_group is None:
+                self.stage_group = stage_group(program, gradients, self.group)
+            fetches = parts.early.fetches[: len(parts.early_items)]
+            writes = {name: program.writes[name] for name in parts.early.written}
+            staged = StagedRun(program, self.stage_group, self.micro_batches, fetches, gradients, writes)
+            program.compiled_runs[key] = staged
+        return staged
 
     def _late_run(self, program: Program, parts: Parts, symbols: list[Symbol]) -> CompiledRun:
         """The second part without new values, for a run between two updates."""

@@ -137,7 +137,7 @@ def saved_loss(program, x, result, batch):
 
 def refused():
     strategy = fleet.DistributedStrategy()
-    strategy.pipeline = True
+    strategy.pipeline = strategy.sharding = True
     try:
         fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
     except NotImplementedError as error:
