@@ -1,7 +1,6 @@
-"""Builds the extension module of `paddle_jax/_core/execution/fast_path.c`, where a C compiler is at hand.
+"""Builds the extension module of `paddle_jax/_core/lazy/recorder.c`, where a C compiler is at hand.
 
-Without one, or with `PADDLE_JAX_PURE_PYTHON=1`, the wheel is a pure one: `fast_path.py` has the same in
-Python.
+Without one, or with `PADDLE_JAX_PURE_PYTHON=1`, the wheel is a pure one: the package has the same in Python.
 `pip install -e .` builds it in place, and so does `python hatch_build.py` where setuptools and hatchling are.
 """
 
@@ -16,8 +15,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from setuptools import Distribution, Extension
 from setuptools.command.build_ext import build_ext
 
-SOURCE = "paddle_jax/_core/execution/fast_path.c"
-MODULE = "paddle_jax._core.execution._fast_path"
+SOURCE = "paddle_jax/_core/lazy/recorder.c"
+MODULE = "paddle_jax._core.lazy._recorder"
 
 
 class ExtensionHook(BuildHookInterface):

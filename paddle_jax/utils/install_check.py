@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from paddle_jax._core.execution import fast_path
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.tensors.place import parse
 from paddle_jax._core.tensors.random import get_rng_state, seed, set_rng_state
 from paddle_jax.version import full_version
@@ -122,7 +122,7 @@ def _versions() -> Iterator[Any]:
             yield f"{name} {importlib.metadata.version(name)}"
         except importlib.metadata.PackageNotFoundError:
             yield f"{name} is missing"
-    language = "C" if fast_path.is_built else "Python, since no extension module was built"
+    language = "C" if extension is not None else "Python, since no extension module was built"
     yield f"operations are recorded in {language}"
     # Packages of plugins have the version of CUDA in their names.
     plugins = sorted(

@@ -1,6 +1,7 @@
 """What records an operation, in Python and in C: both do the same, field by field.
 
-Unit tests of `_core.execution.fast_path`, `_core.execution._fast_path` and `_core.base.state`.
+Unit tests of `_core.execution.fast_path`, `_core.lazy.segment`, `_core.lazy.recorder`,
+`_core.lazy._recorder` and `_core.base.state`.
 """
 
 import gc
@@ -13,6 +14,8 @@ import pytest
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution import fast_path
+from paddle_jax._core.lazy import segment as segments
+from paddle_jax._core.lazy.recorder import extension
 from tests.deferred import differential
 
 WAYS = ["python", "c"]
@@ -34,9 +37,9 @@ def p(paddle):
 def run(request):
     """`run` with one to three operands."""
     if request.param == "c":
-        if not fast_path.is_built:
+        if extension is None:
             pytest.skip("this installation has no extension module")
-        return fast_path.run1
+        return extension.run
     functions = {n: fast_path._compile_run(n) for n in (1, 2, 3)}
     return lambda kernel, *tensors: functions[len(tensors)](kernel, *tensors)
 
@@ -173,27 +176,115 @@ def test_nothing_is_kept(p, run):
     assert abs(objects_again - objects) < 20
 
 
+@pytest.fixture(params=WAYS)
+def record(request):
+    if request.param == "c":
+        if extension is None:
+            pytest.skip("this installation has no extension module")
+        return extension.record
+    return segments._record
+
+
+def recorded(kernel, record, values):
+    """What `record` gives for values in a new segment, with operations and leaves of the segment, and it."""
+    context = local.ctx
+    context.segment = type(context.segment)(256)
+    out = record(context, kernel, values)
+    return out, list(context.segment.ops), list(context.segment.leaves), context.segment
+
+
+def test_record_one_result(p, record):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    values = [x._raw, x._raw]
+    out, ops, leaves, segment = recorded(kernel, record, values)
+    assert (out.position, out.array, out.segment) == (0, None, segment)
+    assert [entry[1:] for entry in ops] == [(-1, -1)]
+    assert leaves == [x._raw]
+    assert segment.leaf_positions == {x._raw: -1}
+    assert segment.results == [out]
+    assert segment.allowance == type(segment)(256).allowance - x._raw.aval.nbytes
+    assert not segment.recording
+
+
+def test_record_several_results(p, record):
+    (x,) = tensors(p, True)
+    kernel = kernel_of(p, lambda t: p.split(t, [1, 2], axis=1), x)
+    out, ops, leaves, segment = recorded(kernel, record, (x._raw,))
+    assert type(out) is ops[0][0].container
+    assert [each.position for each in out] == [1 << 20, 2 << 20]
+    assert [each.aval.shape for each in out] == [(2, 1), (2, 2)]
+    assert segment.results == list(out)
+
+
+def test_record_numbers_and_pending_operands(p, record):
+    (x,) = tensors(p, True)
+    kernel = kernel_of(p, lambda t: t * 1.5, x)
+    number = local.ctx.segment.leaves[-1]
+    assert type(number.array) is tuple
+    context = local.ctx
+    context.segment = type(context.segment)(256)
+    first = record(context, kernel, (x._raw, number))
+    record(context, kernel, (first, number))
+    segment = context.segment
+    # A number has a new position each time.
+    assert [entry[1:] for entry in segment.ops] == [(-1, -2), (0, -3)]
+    assert segment.leaf_positions == {x._raw: -1}
+    assert segment.leaves == [x._raw, number, number]
+
+
+def test_record_an_operand_that_nothing_reads(p, record):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    unread = segments.unread_operand(x._raw.aval)
+    _, ops, _, segment = recorded(kernel, record, (unread, unread))
+    assert ops[0][1:] == (-1, -1)
+    assert segment.leaf_positions == {unread: -1}
+
+
+def test_record_arrays_that_are_not_lazy(p, record):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    out, ops, _, _ = recorded(kernel, record, (x.numpy(), y._value))
+    assert out.aval is x._raw.aval
+    assert len(ops) == 1
+
+
+def test_record_beyond_the_allowance(p, record, monkeypatch):
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    limited = []
+    monkeypatch.setattr(segments, "limit_memory", limited.append)
+    context = local.ctx
+    context.segment = segment = type(context.segment)(256)
+    segment.device = x._raw.device
+    segment.allowance = x._raw.aval.nbytes
+    record(context, kernel, (x._raw, y._raw))
+    assert limited == [segment]
+    assert segment.allowance == -y._raw.aval.nbytes
+
+
 def test_a_class_without_a_slot_is_refused():
-    if not fast_path.is_built:
+    if extension is None:
         pytest.skip("this installation has no extension module")
     program = (
-        "from paddle_jax._core.execution import _fast_path\n"
+        "from paddle_jax._core.lazy import _recorder\n"
         "class Plain: pass\n"
-        "names = ['Context', 'Segment', 'OpSignature', 'LazyArray', 'Tensor', 'Node']\n"
-        "_fast_path.setup(dict.fromkeys(names, Plain), (), *[None] * 6)\n"
+        "names = ['Context', 'Segment', 'Aval', 'OpSignature', 'LazyArray']\n"
+        "_recorder.setup_record(dict.fromkeys(names, Plain), None, None, None)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert "TypeError: fast_path: Context has no slot segment" in done.stderr
+    assert "TypeError: recorder: Context has no slot segment" in done.stderr
 
 
 def test_the_python_way_can_be_chosen():
     program = (
         "import paddle_jax as paddle\n"
-        "from paddle_jax._core.execution import fast_path\n"
-        "print(fast_path.is_built, (paddle.ones([2]) * 3).tolist())\n"
+        "from paddle_jax._core.lazy.recorder import extension\n"
+        "print(extension, (paddle.ones([2]) * 3).tolist())\n"
     )
     environment = {**os.environ, "PADDLE_JAX_PURE_PYTHON": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment
     )
-    assert done.stdout.split("\n")[0] == "False [3.0, 3.0]"
+    assert done.stdout.split("\n")[0] == "None [3.0, 3.0]"

@@ -5,13 +5,12 @@ The functions `run1(kernel, x0)`, `run2(kernel, x0, x1)`, `run3(...)` are made f
 `dispatch.run` does in the usual case; whatever is not (the first sight of a signature, a full segment,
 tracing, several results, another tier) goes to `run`.
 
-`fast_path.c` has the same in C, 2.7 times as fast. It is used where the installation could build it.
+`_core/lazy/recorder.c` has the same in C, 2.7 times as fast. It is used where the installation could build
+it.
 """
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -19,12 +18,12 @@ from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.execution.dispatch import run
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
-from paddle_jax._core.lazy.segment import OpSignature, Segment, add_leaf
+from paddle_jax._core.lazy.recorder import extension
+from paddle_jax._core.lazy.segment import add_leaf
 from paddle_jax._core.tape.node import Node, next_serial
 from paddle_jax._core.tensors.tensor import NumberTensor, Parameter, Tensor
 from paddle_jax._core.tensors.views import register_view
 
-_INTERFACE = 1  # of fast_path.c; raised with each change there, since an older build may lie beside it
 _TEMPLATE = """
 def run{n}(kernel, {xs}):
     ctx = local.ctx
@@ -153,30 +152,16 @@ def _compile_run(n: int) -> Callable[..., Any]:
 
 def _built_run() -> Callable[..., Any] | None:
     """`run` of the extension module, for one to three operands; None where there is none."""
-    if os.environ.get("PADDLE_JAX_PURE_PYTHON", "0") not in ("", "0"):
+    if extension is None:
         return None
-    try:
-        extension = importlib.import_module("paddle_jax._core.execution._fast_path")
-    except ImportError:  # a pure wheel, or no compiler where it was installed
-        return None
-    if extension.INTERFACE != _INTERFACE:
-        return None
-    classes = {
-        "Context": Context,
-        "Segment": Segment,
-        "OpSignature": OpSignature,
-        "LazyArray": LazyArray,
-        "Tensor": Tensor,
-        "Node": Node,
-    }
+    classes = {"Context": Context, "Tensor": Tensor, "Node": Node}
     # Subclasses that compute what they hold take the other way.
     operand_classes = (Tensor, Parameter, NumberTensor)
-    extension.setup(classes, operand_classes, local, run, add_leaf, register_view, next_serial, MultiDevice)
+    extension.setup_run(classes, operand_classes, local, run, register_view, next_serial, MultiDevice)
     return extension.run
 
 
 _built = _built_run()
-is_built = _built is not None  # whether calls go through the extension module
 run1 = _built or _compile_run(1)
 run2 = _built or _compile_run(2)
 run3 = _built or _compile_run(3)

@@ -21,10 +21,11 @@ from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.state import Context
 from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
 from paddle_jax._core.lazy.devices import default_device, target_platform
-from paddle_jax._core.lazy.lazy_array import LazyArray, is_unread, to_lazy, unread_operand
+from paddle_jax._core.lazy.lazy_array import UNREAD, LazyArray, is_unread, to_lazy, unread_operand
 from paddle_jax._core.lazy.multi_device import MultiDevice, committed_device, replicate_over
 from paddle_jax._core.lazy.pending_memory import limit_memory
 from paddle_jax._core.lazy.positions import OUTPUT_SHIFT
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import note_signature
 from paddle_jax._core.lazy.transfer import to_array
@@ -333,7 +334,7 @@ def common_devices(segment: Segment, lazy: LazyArray) -> Any:
     return None
 
 
-def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
+def _record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
     """Records a kernel on what Tensors hold and returns LazyArrays; runs it now if it cannot be deferred."""
     seg = ctx.segment
     try:
@@ -438,3 +439,10 @@ def prepare_segment(ctx: Context, values: Sequence[LazyArray]) -> None:
         segment.run("an operand on another device")
     else:
         ctx.segment = Segment(segment.limit)  # holds nothing but a leaf on another device
+
+
+record = _record
+if extension is not None:
+    _classes = (Context, Segment, Aval, OpSignature, LazyArray)
+    extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD)
+    record = extension.record

@@ -1,0 +1,712 @@
+/* What records an operation, in C. `record` does what `segment.py` does in Python, and `run(kernel, x0)` to
+   `run(kernel, x0, x1, x2)` what `execution/fast_path.py` does, step by step. Whatever is not the usual case goes
+   to the Python code.
+
+   The classes stay Python classes. Their `__slots__` lie at fixed offsets in an object, which Python's slot
+   descriptors know. The functions `setup_...` read the offsets once and refuse a class that lacks one.
+
+   Python code runs in the functions that are called, and wherever an object is allocated or given up: a garbage
+   collection may record further operations. So each object that is used afterwards is owned here, and an
+   operation is committed by one append before anything is allocated. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include <stdbool.h>
+
+#define INTERFACE 2 /* as in segment.py, which refuses a module that was built from other source */
+#define MAX_OPERANDS 3
+#define MAX_CLASSES 8
+#define OUTPUT_SHIFT 20 /* as in positions.py */
+
+/* Where the members of classes lie in their objects. */
+static Py_ssize_t context_segment, context_grad;
+static Py_ssize_t segment_recording, segment_ops, segment_limit, segment_leaf_positions, segment_results,
+    segment_leaves, segment_device, segment_allowance, segment_elsewhere;
+static Py_ssize_t aval_nbytes;
+static Py_ssize_t signature_container, signature_out_avals, signature_gradient_mask, signature_unread;
+static Py_ssize_t lazy_aval, lazy_array, lazy_segment, lazy_position, lazy_device;
+static Py_ssize_t tensor_raw, tensor_idx, tensor_version, tensor_alias, tensor_grad, tensor_hooks, tensor_name,
+    tensor_persistable, tensor_node, tensor_stop;
+static Py_ssize_t node_kernel, node_values, node_n_out, node_segment, node_position, node_hooks,
+    node_zero_grad_sources, node_serial, node_diff, node_edges;
+
+typedef struct {
+    const char *owner; /* key of the class in the dict that a setup gets */
+    const char *name;
+    Py_ssize_t *offset;
+} Slot;
+
+static const Slot RECORD_SLOTS[] = {
+    {"Context", "segment", &context_segment},
+    {"Segment", "recording", &segment_recording},
+    {"Segment", "ops", &segment_ops},
+    {"Segment", "limit", &segment_limit},
+    {"Segment", "leaf_positions", &segment_leaf_positions},
+    {"Segment", "results", &segment_results},
+    {"Segment", "leaves", &segment_leaves},
+    {"Segment", "device", &segment_device},
+    {"Segment", "allowance", &segment_allowance},
+    {"Segment", "elsewhere", &segment_elsewhere},
+    {"Aval", "nbytes", &aval_nbytes},
+    {"OpSignature", "container", &signature_container},
+    {"OpSignature", "out_avals", &signature_out_avals},
+    {"OpSignature", "gradient_mask", &signature_gradient_mask},
+    {"OpSignature", "unread", &signature_unread},
+    {"LazyArray", "aval", &lazy_aval},
+    {"LazyArray", "array", &lazy_array},
+    {"LazyArray", "segment", &lazy_segment},
+    {"LazyArray", "position", &lazy_position},
+    {"LazyArray", "device", &lazy_device},
+};
+
+static const Slot CALL_SLOTS[] = {
+    {"Context", "grad", &context_grad},
+    {"Tensor", "_raw", &tensor_raw},
+    {"Tensor", "_idx", &tensor_idx},
+    {"Tensor", "_version", &tensor_version},
+    {"Tensor", "_alias", &tensor_alias},
+    {"Tensor", "_grad", &tensor_grad},
+    {"Tensor", "_hooks", &tensor_hooks},
+    {"Tensor", "_name", &tensor_name},
+    {"Tensor", "_persistable", &tensor_persistable},
+    {"Tensor", "_node", &tensor_node},
+    {"Tensor", "_stop", &tensor_stop},
+    {"Node", "kernel", &node_kernel},
+    {"Node", "values", &node_values},
+    {"Node", "n_out", &node_n_out},
+    {"Node", "segment", &node_segment},
+    {"Node", "position", &node_position},
+    {"Node", "hooks", &node_hooks},
+    {"Node", "zero_grad_sources", &node_zero_grad_sources},
+    {"Node", "serial", &node_serial},
+    {"Node", "diff", &node_diff},
+    {"Node", "edges", &node_edges},
+};
+
+/* What the setups have been given. */
+static PyTypeObject *Context, *Segment, *Aval, *OpSignature, *LazyArray, *Tensor, *Node;
+static PyObject *add_leaf, *record_slowly, *unread_device;
+static PyTypeObject *tensor_classes[MAX_CLASSES]; /* the classes of operands: Tensor and subclasses like it */
+static Py_ssize_t tensor_class_count;
+static PyObject *local, *dispatch_run, *register_view, *next_serial, *MultiDevice;
+
+/* Made once. */
+static PyObject *zero, *one, *no_arguments;
+static PyObject *name_ctx, *name_signatures, *name_view, *name_placed, *name_in_use;
+static PyObject *diffs[1 << MAX_OPERANDS]; /* for each set of operands, as bits, the tuple of their indices */
+
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+static void set_slot(PyObject *object, Py_ssize_t offset, PyObject *value)
+{
+    PyObject *old = SLOT(object, offset);
+    SLOT(object, offset) = Py_NewRef(value);
+    Py_XDECREF(old);
+}
+
+/* A new object of a class, as `object.__new__` makes it. */
+static PyObject *new_object(PyTypeObject *type)
+{
+    return PyBaseObject_Type.tp_new(type, no_arguments, NULL);
+}
+
+static bool is_tensor(PyObject *object)
+{
+    for (Py_ssize_t i = 0; i < tensor_class_count; i++) {
+        if (Py_TYPE(object) == tensor_classes[i])
+            return true;
+    }
+    return false;
+}
+
+/* How a step ended: ELSEWHERE is not the usual case, FAILED has an exception. */
+typedef enum { DONE, ELSEWHERE, FAILED } Outcome;
+
+/* An operation that is recorded. Its objects are owned, or NULL, but for kernel and values. */
+typedef struct {
+    PyObject *kernel;
+    PyObject *const *values; /* what the operands hold; the caller owns them */
+    Py_ssize_t count;
+    PyObject *segment, *signature;
+    PyObject *position; /* of its result, or of its first one without the number of the output */
+    PyObject *out;      /* the LazyArray of its result; or the tuple or list of those of several */
+} Operation;
+
+static void release(Operation *operation)
+{
+    Py_CLEAR(operation->segment);
+    Py_CLEAR(operation->signature);
+    Py_CLEAR(operation->position);
+    Py_CLEAR(operation->out);
+}
+
+/* Finds the segment of a Context and the signature of the operation. */
+static Outcome find_signature(Operation *operation, PyObject *context)
+{
+    PyObject *segment = Py_TYPE(context) == Context ? SLOT(context, context_segment) : NULL;
+    if (segment == NULL || Py_TYPE(segment) != Segment)
+        return ELSEWHERE;
+    operation->segment = Py_NewRef(segment);
+    PyObject *avals = PyTuple_New(operation->count);
+    if (avals == NULL)
+        return FAILED;
+    for (Py_ssize_t i = 0; i < operation->count; i++) {
+        PyObject *value = operation->values[i];
+        PyObject *aval = Py_TYPE(value) == LazyArray ? SLOT(value, lazy_aval) : NULL;
+        if (aval == NULL || Py_TYPE(aval) != Aval) {
+            Py_DECREF(avals);
+            return ELSEWHERE;
+        }
+        PyTuple_SET_ITEM(avals, i, Py_NewRef(aval));
+    }
+    PyObject *signatures = PyObject_GetAttr(operation->kernel, name_signatures);
+    if (signatures == NULL) {
+        Py_DECREF(avals);
+        return FAILED;
+    }
+    PyObject *signature = PyDict_CheckExact(signatures) ? PyDict_GetItemWithError(signatures, avals) : NULL;
+    operation->signature = Py_XNewRef(signature);
+    Py_DECREF(signatures);
+    Py_DECREF(avals);
+    if (signature == NULL)
+        return PyErr_Occurred() ? FAILED : ELSEWHERE;
+    return Py_TYPE(signature) == OpSignature ? DONE : ELSEWHERE;
+}
+
+/* Appends a leaf to a segment and returns its position, a new reference. */
+static PyObject *append_leaf(PyObject *leaves, PyObject *value)
+{
+    if (PyList_Append(leaves, value) < 0)
+        return NULL;
+    return PyLong_FromSsize_t(-PyList_GET_SIZE(leaves));
+}
+
+/* As `add_leaf` in segment.py, which the unusual cases go to. */
+static PyObject *position_of_leaf(PyObject *segment, PyObject *places, PyObject *value)
+{
+    PyObject *leaves = SLOT(segment, segment_leaves);
+    PyObject *device = SLOT(value, lazy_device);
+    bool is_usual = leaves != NULL && PyList_CheckExact(leaves) && device != NULL;
+    if (is_usual && PyTuple_CheckExact(SLOT(value, lazy_array))) {
+        /* Host numbers have a new position at each use. */
+        if (SLOT(segment, segment_elsewhere) == Py_False && device != unread_device)
+            return append_leaf(leaves, value);
+    } else if (is_usual && device == SLOT(segment, segment_device)) {
+        long long size = PyLong_AsLongLong(SLOT(SLOT(value, lazy_aval), aval_nbytes));
+        long long allowance = PyLong_AsLongLong(SLOT(segment, segment_allowance)) - size;
+        if (PyErr_Occurred())
+            return NULL;
+        if (allowance >= 0) {
+            PyObject *left = PyLong_FromLongLong(allowance);
+            PyObject *position = left == NULL ? NULL : append_leaf(leaves, value);
+            if (position != NULL) {
+                set_slot(segment, segment_allowance, left);
+                if (PyDict_SetItem(places, value, position) < 0)
+                    Py_CLEAR(position);
+            }
+            Py_XDECREF(left);
+            return position;
+        }
+    }
+    PyObject *arguments[] = {segment, value};
+    return PyObject_Vectorcall(add_leaf, arguments, 2, NULL);
+}
+
+/* The position of an operand in the segment, a new reference: None where it has none. */
+static PyObject *position_of(PyObject *segment, PyObject *places, PyObject *value)
+{
+    PyObject *array = SLOT(value, lazy_array);
+    if (array == NULL || array == Py_None) {
+        if (SLOT(value, lazy_segment) != segment)
+            return Py_NewRef(Py_None);
+        return Py_XNewRef(SLOT(value, lazy_position));
+    }
+    PyObject *known = PyDict_GetItemWithError(places, value);
+    if (known != NULL)
+        return Py_NewRef(known);
+    if (PyErr_Occurred())
+        return NULL;
+    return position_of_leaf(segment, places, value);
+}
+
+/* The tuple of an operation: its signature and the positions of its operands. */
+static Outcome make_entry(Operation *operation, PyObject *places, PyObject **entry)
+{
+    *entry = PyTuple_New(operation->count + 1);
+    if (*entry == NULL)
+        return FAILED;
+    PyTuple_SET_ITEM(*entry, 0, Py_NewRef(operation->signature));
+    for (Py_ssize_t i = 0; i < operation->count; i++) {
+        PyObject *position = position_of(operation->segment, places, operation->values[i]);
+        if (position == NULL)
+            return PyErr_Occurred() ? FAILED : ELSEWHERE;
+        PyTuple_SET_ITEM(*entry, i + 1, position);
+        if (position == Py_None)
+            return ELSEWHERE;
+    }
+    return DONE;
+}
+
+/* A LazyArray of a result that is pending. */
+static PyObject *new_pending(Operation *operation, PyObject *aval, PyObject *position)
+{
+    PyObject *lazy = new_object(LazyArray);
+    if (lazy != NULL) {
+        set_slot(lazy, lazy_aval, aval);
+        set_slot(lazy, lazy_array, Py_None);
+        set_slot(lazy, lazy_segment, operation->segment);
+        set_slot(lazy, lazy_position, position);
+    }
+    return lazy;
+}
+
+/* The list of the LazyArrays of several results. */
+static PyObject *new_results(Operation *operation, PyObject *avals, Py_ssize_t number)
+{
+    PyObject *results = PyList_New(0);
+    for (Py_ssize_t i = 0; results != NULL && i < PyList_GET_SIZE(avals); i++) {
+        PyObject *position = PyLong_FromSsize_t(number + ((i + 1) << OUTPUT_SHIFT));
+        PyObject *lazy = position == NULL ? NULL : new_pending(operation, PyList_GET_ITEM(avals, i), position);
+        if (lazy == NULL || PyList_Append(results, lazy) < 0)
+            Py_CLEAR(results);
+        Py_XDECREF(position);
+        Py_XDECREF(lazy);
+    }
+    return results;
+}
+
+/* Makes what stands for the results of operation `number`, and adds it to those of the segment. */
+static Outcome add_results(Operation *operation, Py_ssize_t number)
+{
+    PyObject *container = SLOT(operation->signature, signature_container);
+    PyObject *avals = SLOT(operation->signature, signature_out_avals);
+    bool is_single = container == Py_None;
+    operation->position = PyLong_FromSsize_t(number);
+    if (operation->position == NULL)
+        return FAILED;
+    if (is_single)
+        operation->out = new_pending(operation, avals, operation->position);
+    else
+        operation->out = new_results(operation, avals, number);
+    if (operation->out == NULL)
+        return FAILED;
+    PyObject *results = SLOT(operation->segment, segment_results);
+    if (results == NULL || !PyList_CheckExact(results))
+        return ELSEWHERE;
+    if (is_single)
+        return PyList_Append(results, operation->out) < 0 ? FAILED : DONE;
+    Py_ssize_t end = PyList_GET_SIZE(results);
+    if (PyList_SetSlice(results, end, end, operation->out) < 0)
+        return FAILED;
+    if (container != (PyObject *)&PyList_Type)
+        Py_SETREF(operation->out, PyList_AsTuple(operation->out));
+    return operation->out == NULL ? FAILED : DONE;
+}
+
+/* Appends the operation to the segment, which counts as recording. */
+static Outcome append(Operation *operation)
+{
+    PyObject *segment = operation->segment;
+    PyObject *ops = SLOT(segment, segment_ops);
+    PyObject *places = SLOT(segment, segment_leaf_positions);
+    PyObject *avals = SLOT(operation->signature, signature_out_avals);
+    bool is_single = SLOT(operation->signature, signature_container) == Py_None;
+    if (ops == NULL || !PyList_CheckExact(ops) || places == NULL || !PyDict_CheckExact(places) || avals == NULL ||
+        (!is_single && !PyList_CheckExact(avals)))
+        return ELSEWHERE;
+    if (PyList_GET_SIZE(ops) >= PyLong_AsSsize_t(SLOT(segment, segment_limit)))
+        return PyErr_Occurred() ? FAILED : ELSEWHERE;
+    Py_INCREF(ops);
+    Py_INCREF(places);
+    PyObject *entry = NULL;
+    Outcome outcome = make_entry(operation, places, &entry);
+    if (outcome == DONE && PyList_Append(ops, entry) < 0)
+        outcome = FAILED;
+    /* Before anything is allocated. */
+    Py_ssize_t number = PyList_GET_SIZE(ops) - 1;
+    Py_DECREF(places);
+    Py_DECREF(ops);
+    Py_XDECREF(entry);
+    return outcome == DONE ? add_results(operation, number) : outcome;
+}
+
+/* Records the operation whose signature was found. */
+static Outcome commit(Operation *operation)
+{
+    set_slot(operation->segment, segment_recording, Py_True);
+    Outcome outcome = append(operation);
+    set_slot(operation->segment, segment_recording, Py_False);
+    return outcome;
+}
+
+/* record(context, kernel, values) */
+static PyObject *record(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
+{
+    if (length != 3) {
+        PyErr_Format(PyExc_TypeError, "record: got %zd arguments; give a Context, a kernel and values", length);
+        return NULL;
+    }
+    PyObject *values = PySequence_Tuple(arguments[2]);
+    if (values == NULL)
+        return NULL;
+    Operation operation = {
+        .kernel = arguments[1], .values = &PyTuple_GET_ITEM(values, 0), .count = PyTuple_GET_SIZE(values)};
+    Outcome outcome = find_signature(&operation, arguments[0]);
+    if (outcome == DONE)
+        outcome = commit(&operation);
+    PyObject *result = outcome == DONE ? Py_NewRef(operation.out) : NULL;
+    release(&operation);
+    Py_DECREF(values);
+    if (outcome == ELSEWHERE)
+        return PyObject_Vectorcall(record_slowly, arguments, 3, NULL);
+    return result;
+}
+
+/* A call on Tensors: `operation.values` are what they hold, and owned. */
+typedef struct {
+    Operation operation;
+    PyObject *context;
+    PyObject *const *tensors; /* borrowed from the caller of `run` */
+    PyObject *values[MAX_OPERANDS];
+} Call;
+
+/* The operands that a gradient flows to, as bits; -1 with an error. */
+static long gradient_flow(Call *call)
+{
+    PyObject *grad = SLOT(call->context, context_grad);
+    int records = grad == NULL ? 0 : PyObject_IsTrue(grad);
+    if (records <= 0)
+        return records;
+    long flow = PyLong_AsLong(SLOT(call->operation.signature, signature_gradient_mask));
+    for (int i = 0; i < call->operation.count && flow > 0; i++) {
+        PyObject *stop = SLOT(call->tensors[i], tensor_stop);
+        int stops = stop == NULL ? 1 : PyObject_IsTrue(stop);
+        if (stops < 0)
+            return -1;
+        if (stops)
+            flow &= ~(1L << i);
+    }
+    return flow;
+}
+
+/* The edges of a node: for each operand that a gradient flows to (its node or itself, output index). */
+static PyObject *edges_for(Call *call, long flow)
+{
+    PyObject *edges = PyTuple_New(PyTuple_GET_SIZE(diffs[flow]));
+    Py_ssize_t next = 0;
+    for (int i = 0; edges != NULL && i < call->operation.count; i++) {
+        if (!(flow >> i & 1))
+            continue;
+        PyObject *tensor = call->tensors[i];
+        PyObject *source = SLOT(tensor, tensor_node);
+        if (source == NULL || source == Py_None)
+            source = tensor;
+        PyObject *idx = SLOT(tensor, tensor_idx);
+        PyObject *edge = idx == NULL ? PyErr_Format(PyExc_AttributeError, "_idx") : PyTuple_Pack(2, source, idx);
+        if (edge == NULL)
+            Py_CLEAR(edges);
+        else
+            PyTuple_SET_ITEM(edges, next++, edge);
+    }
+    return edges;
+}
+
+/* Whether arrays are on several devices, where nodes keep all operands; -1 with an error. */
+static int uses_several_devices(void)
+{
+    PyObject *const names[] = {name_placed, name_in_use};
+    for (int i = 0; i < 2; i++) {
+        PyObject *flag = PyObject_GetAttr(MultiDevice, names[i]);
+        int is_set = flag == NULL ? -1 : PyObject_IsTrue(flag);
+        Py_XDECREF(flag);
+        if (is_set != 0)
+            return is_set;
+    }
+    return 0;
+}
+
+/* The operands that a node keeps, as `drop_unread` in node.py: a stand-in for each that the gradient does not
+   read. */
+static PyObject *kept_values(Call *call, long flow)
+{
+    PyObject *unread = SLOT(call->operation.signature, signature_unread);
+    PyObject *stand_ins = NULL;
+    if (unread != NULL && PyDict_CheckExact(unread)) {
+        int several = uses_several_devices();
+        if (several < 0)
+            return NULL;
+        if (!several)
+            stand_ins = PyDict_GetItemWithError(unread, diffs[flow]);
+        if (stand_ins == NULL && PyErr_Occurred())
+            return NULL;
+        if (stand_ins == Py_None || (stand_ins != NULL && !PyTuple_CheckExact(stand_ins)))
+            stand_ins = NULL;
+    }
+    Py_XINCREF(stand_ins);
+    PyObject *values = PyTuple_New(call->operation.count);
+    for (int i = 0; values != NULL && i < call->operation.count; i++) {
+        PyObject *value = call->values[i];
+        if (stand_ins != NULL && PyTuple_GET_ITEM(stand_ins, i) != Py_None)
+            value = PyTuple_GET_ITEM(stand_ins, i);
+        PyTuple_SET_ITEM(values, i, Py_NewRef(value));
+    }
+    Py_XDECREF(stand_ins);
+    return values;
+}
+
+static PyObject *new_node(Call *call, long flow)
+{
+    PyObject *values = kept_values(call, flow);
+    PyObject *edges = values == NULL ? NULL : edges_for(call, flow);
+    PyObject *node = edges == NULL ? NULL : new_object(Node);
+    PyObject *serial = node == NULL ? NULL : PyObject_CallNoArgs(next_serial);
+    if (serial != NULL) {
+        set_slot(node, node_kernel, call->operation.kernel);
+        set_slot(node, node_values, values);
+        set_slot(node, node_n_out, one);
+        set_slot(node, node_segment, call->operation.segment);
+        set_slot(node, node_position, call->operation.position);
+        set_slot(node, node_hooks, Py_None);
+        set_slot(node, node_zero_grad_sources, Py_None);
+        set_slot(node, node_serial, serial);
+        set_slot(node, node_diff, diffs[flow]);
+        set_slot(node, node_edges, edges);
+    } else {
+        Py_CLEAR(node);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(edges);
+    Py_XDECREF(serial);
+    return node;
+}
+
+/* Notes that a result is a view of the first operand; 0 where all went well. */
+static int note_view(Call *call, PyObject *result)
+{
+    PyObject *view = PyObject_GetAttr(call->operation.kernel, name_view);
+    if (view == NULL)
+        return -1;
+    Py_DECREF(view);
+    if (view == Py_None)
+        return 0;
+    PyObject *others = PyTuple_New(call->operation.count - 1);
+    if (others == NULL)
+        return -1;
+    for (int i = 1; i < call->operation.count; i++)
+        PyTuple_SET_ITEM(others, i - 1, Py_NewRef(call->tensors[i]));
+    PyObject *arguments[] = {result, call->tensors[0], call->operation.kernel, others};
+    PyObject *nothing = PyObject_Vectorcall(register_view, arguments, 4, NULL);
+    Py_DECREF(others);
+    Py_XDECREF(nothing);
+    return nothing == NULL ? -1 : 0;
+}
+
+/* The result of an operation that is committed. */
+static PyObject *wrap_result(Call *call)
+{
+    PyObject *result = new_object(Tensor);
+    if (result == NULL)
+        return NULL;
+    set_slot(result, tensor_raw, call->operation.out);
+    set_slot(result, tensor_idx, zero);
+    set_slot(result, tensor_version, zero);
+    set_slot(result, tensor_alias, Py_None);
+    set_slot(result, tensor_grad, Py_None);
+    set_slot(result, tensor_hooks, Py_None);
+    set_slot(result, tensor_name, Py_None);
+    set_slot(result, tensor_persistable, Py_False);
+    if (note_view(call, result) < 0)
+        goto failed;
+    long flow = gradient_flow(call);
+    if (flow == 0) {
+        set_slot(result, tensor_node, Py_None);
+        set_slot(result, tensor_stop, Py_True);
+        return result;
+    }
+    PyObject *node = flow < 0 ? NULL : new_node(call, flow);
+    if (node == NULL)
+        goto failed;
+    set_slot(result, tensor_node, node);
+    set_slot(result, tensor_stop, Py_False);
+    Py_DECREF(node);
+    return result;
+failed:
+    Py_DECREF(result);
+    return NULL;
+}
+
+static PyObject *run_elsewhere(PyObject *const *arguments, Py_ssize_t count)
+{
+    PyObject *tensors = PyTuple_New(count);
+    if (tensors == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyTuple_SET_ITEM(tensors, i, Py_NewRef(arguments[i + 1]));
+    PyObject *both[] = {arguments[0], tensors};
+    PyObject *result = PyObject_Vectorcall(dispatch_run, both, 2, NULL);
+    Py_DECREF(tensors);
+    return result;
+}
+
+/* Takes what the Tensors hold, and records the operation. */
+static Outcome record_call(Call *call)
+{
+    Operation *operation = &call->operation;
+    call->context = PyObject_GetAttr(local, name_ctx);
+    if (call->context == NULL)
+        return FAILED;
+    for (Py_ssize_t i = 0; i < operation->count; i++) {
+        call->values[i] = is_tensor(call->tensors[i]) ? Py_XNewRef(SLOT(call->tensors[i], tensor_raw)) : NULL;
+        if (call->values[i] == NULL)
+            return ELSEWHERE;
+    }
+    Outcome outcome = find_signature(operation, call->context);
+    if (outcome != DONE)
+        return outcome;
+    if (SLOT(operation->signature, signature_container) != Py_None)
+        return ELSEWHERE;
+    return commit(operation);
+}
+
+/* run(kernel, x0[, x1[, x2]]) */
+static PyObject *run(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
+{
+    if (length < 2 || length > MAX_OPERANDS + 1) {
+        PyErr_Format(PyExc_TypeError, "run: got %zd arguments; give a kernel and one to three Tensors", length);
+        return NULL;
+    }
+    Call call = {.operation = {.kernel = arguments[0], .count = length - 1}, .tensors = arguments + 1};
+    call.operation.values = call.values;
+    Outcome outcome = record_call(&call);
+    PyObject *result = outcome == DONE ? wrap_result(&call) : NULL;
+    release(&call.operation);
+    Py_CLEAR(call.context);
+    for (Py_ssize_t i = 0; i < MAX_OPERANDS; i++)
+        Py_CLEAR(call.values[i]);
+    if (outcome == ELSEWHERE)
+        return run_elsewhere(arguments, length - 1);
+    return result;
+}
+
+/* Reads where the members of classes lie; 0 where all is as expected. */
+static int read_offsets(PyObject *classes, const Slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *owner = PyDict_GetItemString(classes, slots[i].owner);
+        PyObject *member = owner == NULL ? NULL : PyObject_GetAttrString(owner, slots[i].name);
+        if (member == NULL || Py_TYPE(member) != &PyMemberDescr_Type) {
+            Py_XDECREF(member);
+            PyErr_Format(PyExc_TypeError, "recorder: %s has no slot %s", slots[i].owner, slots[i].name);
+            return -1;
+        }
+        *slots[i].offset = ((PyMemberDescrObject *)member)->d_member->offset;
+        Py_DECREF(member);
+    }
+    return 0;
+}
+
+/* Reads a class; 0 where it is one. */
+static int read_class(PyObject *classes, const char *name, PyTypeObject **type)
+{
+    PyObject *found = PyDict_GetItemString(classes, name);
+    if (found == NULL || !PyType_Check(found)) {
+        PyErr_Format(PyExc_TypeError, "recorder: the class %s is missing", name);
+        return -1;
+    }
+    *type = (PyTypeObject *)Py_NewRef(found);
+    return 0;
+}
+
+/* setup_record(classes, add_leaf, record_slowly, unread_device) */
+static PyObject *setup_record(PyObject *module, PyObject *arguments)
+{
+    PyObject *classes;
+    if (!PyArg_ParseTuple(arguments, "O!OOO", &PyDict_Type, &classes, &add_leaf, &record_slowly, &unread_device))
+        return NULL;
+    Py_INCREF(add_leaf);
+    Py_INCREF(record_slowly);
+    Py_INCREF(unread_device);
+    if (read_offsets(classes, RECORD_SLOTS, sizeof RECORD_SLOTS / sizeof *RECORD_SLOTS) < 0)
+        return NULL;
+    if (read_class(classes, "Context", &Context) < 0 || read_class(classes, "Segment", &Segment) < 0 ||
+        read_class(classes, "Aval", &Aval) < 0 || read_class(classes, "OpSignature", &OpSignature) < 0 ||
+        read_class(classes, "LazyArray", &LazyArray) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* setup_run(classes, operand_classes, local, run, register_view, next_serial, MultiDevice), after setup_record */
+static PyObject *setup_run(PyObject *module, PyObject *arguments)
+{
+    PyObject *classes, *operand_classes;
+    if (!PyArg_ParseTuple(arguments, "O!O!OOOOO", &PyDict_Type, &classes, &PyTuple_Type, &operand_classes, &local,
+                          &dispatch_run, &register_view, &next_serial, &MultiDevice))
+        return NULL;
+    PyObject *const given[] = {local, dispatch_run, register_view, next_serial, MultiDevice};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        Py_INCREF(given[i]);
+    if (read_offsets(classes, CALL_SLOTS, sizeof CALL_SLOTS / sizeof *CALL_SLOTS) < 0)
+        return NULL;
+    if (read_class(classes, "Tensor", &Tensor) < 0 || read_class(classes, "Node", &Node) < 0)
+        return NULL;
+    tensor_class_count = PyTuple_GET_SIZE(operand_classes);
+    if (tensor_class_count > MAX_CLASSES) {
+        PyErr_SetString(PyExc_TypeError, "recorder: too many classes of operands");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < tensor_class_count; i++) {
+        PyObject *type = PyTuple_GET_ITEM(operand_classes, i);
+        if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, Tensor)) {
+            PyErr_SetString(PyExc_TypeError, "recorder: operands must be Tensors");
+            return NULL;
+        }
+        tensor_classes[i] = (PyTypeObject *)Py_NewRef(type);
+    }
+    Py_RETURN_NONE;
+}
+
+static int make_constants(void)
+{
+    zero = PyLong_FromLong(0);
+    one = PyLong_FromLong(1);
+    no_arguments = PyTuple_New(0);
+    name_ctx = PyUnicode_InternFromString("ctx");
+    name_signatures = PyUnicode_InternFromString("signatures");
+    name_view = PyUnicode_InternFromString("view");
+    name_placed = PyUnicode_InternFromString("placed");
+    name_in_use = PyUnicode_InternFromString("in_use");
+    for (long flow = 0; flow < 1 << MAX_OPERANDS; flow++) {
+        PyObject *indices = PyList_New(0);
+        for (long i = 0; indices != NULL && i < MAX_OPERANDS; i++) {
+            PyObject *index = flow >> i & 1 ? PyLong_FromLong(i) : NULL;
+            if (index != NULL)
+                PyList_Append(indices, index);
+            Py_XDECREF(index);
+        }
+        diffs[flow] = indices == NULL ? NULL : PyList_AsTuple(indices);
+        Py_XDECREF(indices);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyMethodDef methods[] = {
+    {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, "As `record` in segment.py."},
+    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, "As `run1`, `run2` and `run3` in fast_path.py."},
+    {"setup_record", setup_record, METH_VARARGS, "Called once, before `record`."},
+    {"setup_run", setup_run, METH_VARARGS, "Called once, before `run`."},
+    {NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "_recorder", .m_doc = "See recorder.c.", .m_size = -1, .m_methods = methods};
+
+PyMODINIT_FUNC PyInit__recorder(void)
+{
+    if (make_constants() < 0)
+        return NULL;
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) < 0)
+        Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,25 @@
+"""The extension module of `recorder.c`, where the installation could build it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+_INTERFACE = 2  # of recorder.c; raised with each change there, since an older build may lie beside it
+
+
+def _built() -> Any:
+    """The extension module; None where there is none, or where `PADDLE_JAX_PURE_PYTHON` is set."""
+    if os.environ.get("PADDLE_JAX_PURE_PYTHON", "0") not in ("", "0"):
+        return None
+    try:
+        module = importlib.import_module("paddle_jax._core.lazy._recorder")
+    except ImportError:  # a pure wheel, or no compiler where it was installed
+        return None
+    if module.INTERFACE != _INTERFACE:
+        return None
+    return module
+
+
+extension: Any = _built()
