@@ -113,6 +113,14 @@ def alone(steps=range(STEPS), read=None, has_states=False):
     return losses
 
 
+def check_owners(optimizer, model, grid):
+    """Each process updates its experts, and some of the other parameters."""
+    owners = optimizer._param2rank
+    assert owners.keys() == {parameter.name for parameter in model.parameters()}
+    own = {owners[p.name] for p in model.parameters() if getattr(p, "no_sync", False)}
+    assert own == {grid.get_sharding_parallel_rank()} and set(owners.values()) != own
+
+
 def trained(degrees, in_pieces, by_hand, steps=range(STEPS), read=None, write=None):
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = {"dp_degree": 1, "mp_degree": 1, **degrees, "order": ORDER}
@@ -150,6 +158,8 @@ def trained(degrees, in_pieces, by_hand, steps=range(STEPS), read=None, write=No
     copies = grid.get_sharding_parallel_world_size()
     share, copy = ROWS // copies, grid.get_sharding_parallel_rank()
     rows = slice(share * copy, share * (copy + 1))
+    if not in_pieces:
+        check_owners(optimizer._inner_opt, model, grid)
     losses = []
     for step in steps:
         x = paddle.to_tensor(batch(step)[rows])

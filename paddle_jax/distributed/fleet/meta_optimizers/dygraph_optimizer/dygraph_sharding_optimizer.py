@@ -119,7 +119,9 @@ class DygraphShardingOptimizer(GridOptimizer):
         """{name of a parameter: place in the group of the process that updates it}."""
         if self._parts is None:
             return {p.name: 0 for p in self._parameter_list}
-        return {p.name: place for place, params in enumerate(self._parts.lists()) for p in params}
+        places = {p.name: place for place, params in enumerate(self._parts.lists()) for p in params}
+        # Each process updates its own experts.
+        return {p.name: self._parts.group.rank for p in self._parameter_list} | places
 
     def reduce_gradients(self, parameter_list: Any, hcg: Any) -> None:
         """Replaces gradients by their mean over the sharding group. All processes must call it.
