@@ -328,6 +328,63 @@ def test_append_op(line, paddle, oracle):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
 
 
+IMAGES = np.random.default_rng(0).normal(size=[2, 2, 4, 4]).astype("float32")
+PAIR = np.array([1.0, 2.0], "float32")
+# operation -> (operands by slots, slots of results, attributes); the rest has the values of older programs
+LEFT_OUT = {
+    "pool2d": ({"X": IMAGES}, ["Out"], {"ksize": [2, 2], "pooling_type": "max"}),
+    "pool3d": ({"X": IMAGES[:, :, None]}, ["Out"], {"ksize": [1, 2, 2], "pooling_type": "avg"}),
+    "batch_norm": (
+        {"X": IMAGES, "Scale": PAIR, "Bias": -PAIR, "Mean": PAIR / 2, "Variance": PAIR},
+        ["Y", "MeanOut", "VarianceOut"],
+        {},
+    ),
+    "fill_constant": ({}, ["Out"], {"shape": [2], "str_value": "1.5"}),
+    "fill_constant of a dtype": ({}, ["Out"], {"shape": [2], "value": 3.0, "dtype": 3}),
+    "fill_constant without attributes": ({}, ["Out"], {}),
+    "lookup_table_v2": ({"W": IMAGES[0, 0], "Ids": np.array([1, 3])}, ["Out"], {}),
+    "lookup_table_v2 with padding": (
+        {"W": IMAGES[0, 0], "Ids": np.array([1, 3])},
+        ["Out"],
+        {"padding_idx": 1},
+    ),
+    "range": (
+        {"Start": PAIR[:1], "End": PAIR[:1] * 5, "Step": PAIR[:1] * 2},
+        ["Out"],
+        {},
+    ),
+    "unique": ({"X": np.array([3, 1, 3, 2, 1])}, ["Out", "Index"], {}),
+    "unique of a dtype": (
+        {"X": np.array([3, 1, 3])},
+        ["Out", "Index", "Indices", "Counts"],
+        {"dtype": 2, "is_sorted": True, "return_index": True, "return_inverse": True, "return_counts": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_attributes_that_are_left_out(name, paddle, oracle):
+    inputs, outputs, attributes = LEFT_OUT[name]
+    found = []
+    for m in (paddle, oracle):
+        helper = m.base.layer_helper.LayerHelper("mine")
+        made = {slot: helper.create_variable_for_type_inference("float32") for slot in outputs}
+        given = {slot: m.to_tensor(value) for slot, value in inputs.items()}
+        helper.append_op(type=name.partition(" ")[0], inputs=given, outputs=made, attrs=attributes)
+        found.append([one.numpy() for one in made.values()])
+    for one, other in zip(*found, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_operands_that_are_not_taken_are_refused(paddle):
+    helper = paddle.base.layer_helper.LayerHelper("mine")
+    out = helper.create_variable_for_type_inference("float32")
+    value = {"ValueTensor": paddle.ones([1])}
+    with pytest.raises(NotImplementedError, match="input 'ValueTensor' is not taken; use an attribute"):
+        helper.append_op(type="fill_constant", inputs=value, outputs={"Out": out}, attrs={"shape": [2]})
+
+
 def test_operations_by_slots_refused(paddle):
     helper = paddle.base.layer_helper.LayerHelper("mine")
     out = helper.create_variable_for_type_inference("float32")

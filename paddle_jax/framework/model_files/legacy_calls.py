@@ -16,6 +16,7 @@ from paddle_jax._core.tensors.var_type import VarType
 from paddle_jax._paths import Paths
 from paddle_jax.framework.model_files.c_calls import find, is_tensor_argument, signatures
 from paddle_jax.framework.model_files.plain_values import as_list
+from paddle_jax.tensor.search import argsort
 
 _ELEMENTWISE = {
     f"elementwise_{old}": new
@@ -52,6 +53,9 @@ _NAMES = {
     "flatten_contiguous_range": "flatten",
     "softmax_with_cross_entropy": "cross_entropy_with_softmax",
     "size": "numel",
+    "fill_constant": "full",
+    "lookup_table_v2": "embedding",
+    "range": "arange",
     **_ELEMENTWISE,
     **_REDUCTIONS,
 }
@@ -100,13 +104,33 @@ _ATTRIBUTES = {
     **dict.fromkeys(_REDUCTIONS, {"dim": "axis", "keep_dim": "keepdim", "out_dtype": "dtype"}),
 }
 
+_POOLING = {
+    "ceil_mode": False,
+    "exclusive": True,
+    "global_pooling": False,
+    "adaptive": False,
+    "padding_algorithm": "EXPLICIT",
+}
+
 # What an attribute is that is left out, by today's name, where today's operation has another default or none.
 _DEFAULTS = {
+    "batch_norm": {
+        "is_test": False,
+        "momentum": 0.9,
+        "epsilon": 1e-5,
+        "data_format": "NCHW",
+        "use_global_stats": False,
+        "trainable_statistics": False,
+    },
+    "fill_constant": {"shape": [], "value": 0.0},
     "fill_any_like": {"value": 0.0},
     "frobenius_norm": {"axis": [0], "keep_dim": False, "reduce_all": False},
     "mish": {"lambda": 20.0},
+    "pool2d": {"strides": [1, 1], "paddings": [0, 0], "data_format": "NCHW", **_POOLING},
+    "pool3d": {"strides": [1, 1, 1], "paddings": [0, 0, 0], "data_format": "NCDHW", **_POOLING},
     "slice": {"infer_flags": [], "decrease_axis": []},
     "softmax": {"axis": -1},
+    "unique": {"return_index": False, "return_inverse": False, "return_counts": False, "axis": []},
     **dict.fromkeys(_REDUCTIONS, {"axis": [0], "keepdim": False, "reduce_all": False}),
 }
 
@@ -180,6 +204,11 @@ def _computed(
     known = {one: value for one, value in attributes.items() if one in [a for a, _, _ in arguments]}
     if name == "split" and pairs.get("num") and not pairs.get("sections"):
         return find("split_with_num")(operands["x"], pairs["num"], pairs.get("axis", 0))
+    if name == "unique" and not pairs.get("is_sorted"):
+        return _in_order_of_occurrence(function, operands["x"], known)
+    if name == "range":
+        # The bounds have the dtype of the result.
+        known["dtype"] = operands["start"].dtype
     if name in _ELEMENTWISE:
         operands = _aligned(operands, pairs.get("axis", -1))
     found = function(**operands, **known)
@@ -210,11 +239,23 @@ def _todays(name: str, pairs: dict[str, Any]) -> dict[str, Any]:
                 continue
             value = VarType(value)
         attributes[current] = value
+    # A number as a text, so that none of its digits is lost.
+    if pairs.get("str_value"):
+        text = pairs["str_value"]
+        attributes["value"] = int(text) if text.lstrip("+-").isdigit() else float(text)
     if pairs.get("reduce_all"):
         attributes["axis"] = []
     if pairs.get("flatten"):
         attributes["axis"] = None
     return attributes
+
+
+def _in_order_of_occurrence(function: Callable[..., Any], x: Tensor, known: dict[str, Any]) -> Any:
+    """The results of `unique` in the order in which the values occur: (values, None, places, None)."""
+    wanted = {"return_index": True, "return_inverse": True, "return_counts": False, "axis": []}
+    values, first, places, _ = function(x, **{**known, **wanted})
+    order = argsort(first)
+    return values[order], None, argsort(order)[places].astype(places.dtype), None
 
 
 def _aligned(operands: dict[str, Any], axis: int) -> dict[str, Any]:
@@ -278,6 +319,11 @@ def append(
 def _by_todays_names(name: str, given: Sequence[str], inputs: dict[str, Any]) -> dict[str, Any]:
     operands = {}
     names = _operand_names(name)
+    slots_taken = {slot.rstrip("*") for slot in slots()[name][0]}
+    for slot, value in inputs.items():
+        # Such as a Tensor in the place of an attribute.
+        if slot not in slots_taken and value is not None and value != []:
+            raise NotImplementedError(f"{name}: input {slot!r} is not taken; use an attribute")
     for k, slot in enumerate(given):
         value = inputs.get(slot.rstrip("*"))
         if value is None or value == []:
