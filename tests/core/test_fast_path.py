@@ -182,7 +182,7 @@ def record(request):
         if extension is None:
             pytest.skip("this installation has no extension module")
         return extension.record
-    return segments._record
+    return segments.record_in_python
 
 
 def recorded(kernel, record, values):

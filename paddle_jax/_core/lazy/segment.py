@@ -334,7 +334,7 @@ def common_devices(segment: Segment, lazy: LazyArray) -> Any:
     return None
 
 
-def _record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
+def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
     """Records a kernel on what Tensors hold and returns LazyArrays; runs it now if it cannot be deferred."""
     seg = ctx.segment
     try:
@@ -441,7 +441,7 @@ def prepare_segment(ctx: Context, values: Sequence[LazyArray]) -> None:
         ctx.segment = Segment(segment.limit)  # holds nothing but a leaf on another device
 
 
-record = _record
+record_in_python = record
 if extension is not None:
     _classes = (Context, Segment, Aval, OpSignature, LazyArray)
     extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD)
