@@ -144,3 +144,10 @@ def _folder():
     import tempfile
 
     return pathlib.Path(tempfile.gettempdir()) / f"paddle_jax-{os.getuid()}"
+
+
+@pytest.mark.slow
+def test_devices_before_and_within_calls():
+    zero, one = pairs.run("calling_devices.py", seconds=60)
+    assert zero.code == 0 and one.code == 0, (zero, one)
+    assert zero.out.splitlines()[-2:] == ["[2.0]", "[4.0, 6.0]"]

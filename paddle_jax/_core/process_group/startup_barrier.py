@@ -155,6 +155,13 @@ def connect() -> None:
             _connect_to(environment.coordinator, environment)
 
 
+def connect_devices() -> None:
+    """Connects this process with the others, and starts its devices, for which all must be there as well."""
+    connect()
+    if is_connected():
+        _connect_and_start_backends()
+
+
 def _connect_to(coordinator: str, environment: LaunchEnvironment) -> None:
     host = coordinator.rpartition(":")[0]
     is_local = host in ("127.0.0.1", "localhost")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
 from paddle_jax._core.base import launch_variables
+from paddle_jax._core.process_group import startup_barrier
 from paddle_jax.distributed.rpc.agent import Agent, Future, WorkerInfo
 from paddle_jax.distributed.rpc.token import job_token
 
@@ -19,6 +21,9 @@ __all__ = [
     "rpc_sync",
     "shutdown",
 ]
+
+
+_MASTER_KEY = "paddle/rpc/master"  # in the store of the job
 
 
 class _Current:
@@ -71,6 +76,11 @@ def init_rpc(
     host, _, port = master.rpartition(":")
     if not host or not port.isdigit():
         raise ValueError(f"init_rpc: master_endpoint: got {master!r}; it must be host:port")
+    if world_size == launch_variables.size():
+        # Now, when all are here: the first use of a device would wait for all, and a process that waits for
+        # an answer cannot come.
+        startup_barrier.connect_devices()
+        master = _free_of_store(master, rank)
     # Others that reach the port must not run functions here.
     token = job_token(master, rank, launch_variables.integer("FLAGS_stop_check_timeout", 900))
     own = os.environ.get("PADDLE_WORKER_ENDPOINT")
@@ -78,6 +88,19 @@ def init_rpc(
     _Current.agent = agent
     # Only now: functions that are called here may call others by this agent.
     agent.accept_calls()
+
+
+def _free_of_store(master: str, rank: int) -> str:
+    """Where processes meet: at `master`, or at another port where the store of the job has that one."""
+    if not startup_barrier.is_connected() or master != startup_barrier.coordinator_address():
+        return master
+    if rank == 0:
+        host = master.rpartition(":")[0]
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+            startup_barrier.store().key_value_set(_MASTER_KEY, f"{host}:{probe.getsockname()[1]}", True)
+    patience = launch_variables.integer("FLAGS_stop_check_timeout", 900)
+    return startup_barrier.store().blocking_key_value_get(_MASTER_KEY, 1000 * patience)
 
 
 def _variable(argument: str, name: str) -> str:
