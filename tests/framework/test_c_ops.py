@@ -380,7 +380,7 @@ def test_attributes_that_are_left_out(name, paddle, oracle):
 def test_operands_that_are_not_taken_are_refused(paddle):
     helper = paddle.base.layer_helper.LayerHelper("mine")
     out = helper.create_variable_for_type_inference("float32")
-    value = {"ValueTensor": paddle.ones([1])}
+    value = {"ValueTensor": paddle.ones([3]), "ShapeTensor": None, "ShapeTensorList": []}
     with pytest.raises(NotImplementedError, match="input 'ValueTensor' is not taken; use an attribute"):
         helper.append_op(type="fill_constant", inputs=value, outputs={"Out": out}, attrs={"shape": [2]})
 

@@ -321,8 +321,9 @@ def _by_todays_names(name: str, given: Sequence[str], inputs: dict[str, Any]) ->
     names = _operand_names(name)
     slots_taken = {slot.rstrip("*") for slot in slots()[name][0]}
     for slot, value in inputs.items():
+        is_empty = value is None or (isinstance(value, list) and not value)
         # Such as a Tensor in the place of an attribute.
-        if slot not in slots_taken and value is not None and value != []:
+        if slot not in slots_taken and not is_empty:
             raise NotImplementedError(f"{name}: input {slot!r} is not taken; use an attribute")
     for k, slot in enumerate(given):
         value = inputs.get(slot.rstrip("*"))
