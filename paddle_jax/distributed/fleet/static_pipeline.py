@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,16 @@ class _StageRun(CompiledRun):
         return self.key
 
 
+class _Alone(NamedTuple):
+    """Stands for the Group of a process alone, which has all stages and sends nothing."""
+
+    rank: int = 0
+    nranks: int = 1
+    ranks: tuple[int, ...] = (0,)
+    id: int = 0
+    process_group: Any = None
+
+
 def _stages_of(ops: Iterable[Operation]) -> dict[Operation, int]:
     """The stage of each operation. One outside of `device_guard` is where its last operand is made.
 
@@ -121,11 +131,12 @@ class Stage:
         program: Program,
         gradient: Gradient,
         index: int,
+        count: int,
         fetches: Sequence[Symbol],
         writes: dict[str, Symbol],
     ) -> None:
         ops = program.pruned([*gradient.targets, *fetches, *writes.values()])
-        stages = _stages_of(ops)
+        stages = dict.fromkeys(ops, 0) if count == 1 else _stages_of(ops)
         made = {symbol: stage for op, stage in stages.items() for symbol in op.outputs}
         self.index = index
         self.received, self.sent = _crossings(stages, made, index)
@@ -237,7 +248,7 @@ class StagedRun:
         self.steps = steps
         self.fetches = list(fetches)
         self.gradients = list(gradients)
-        self.stage = Stage(program, gradient, group.rank, fetches, writes)
+        self.stage = Stage(program, gradient, group.rank, group.nranks, fetches, writes)
         self.positions: list[int] = [gradient.outputs.index(one) for one in gradients]
         self.messages = StageMessages(group, Pipeline(group.nranks, steps))
         self.order: list[Any] = one_forward_one_backward(self.messages.sizes, group.rank)
@@ -360,11 +371,13 @@ class StagedRun:
 
 def stage_group(program: Program, gradients: Sequence[Symbol], group: Any) -> Any:
     """The Group of the processes that have the stages of a program; other such groups have other batches.
-    All processes call it.
+    All processes call it. group: Group of all processes; None for a process alone, which has all stages.
 
     Raises:
         ValueError: the number of stages does not divide that of the processes.
     """
+    if group is None:
+        return _Alone()
     targets = _only_gradient(gradients).targets
     count = 1 + max(_stages_of(program.pruned(targets)).values(), default=0)
     if group.nranks % count:

@@ -63,10 +63,10 @@ class StaticOptimizer:
                     f"fleet.distributed_optimizer: strategy: {name} in a static program; use {other}"
                 )
         _check_recompute(strategy)
+        if strategy.pipeline:
+            check_pipeline(strategy)
         self.compression: Compression | None = None
         if group is not None:
-            if strategy.pipeline:
-                check_pipeline(strategy)
             self.sharing_group = sharing_group(strategy, group)
             self.compression = compression(strategy, optimizer, group)
         chosen = _chosen(optimizer, strategy)
@@ -121,7 +121,7 @@ class StaticOptimizer:
                 self.local_steps.declare(program, startup_program)
                 program.hook.local_steps = self.local_steps
                 program.hook.watched = [loss]
-            if self.group is not None and self.strategy.pipeline:
+            if self.strategy.pipeline:
                 program.hook.micro_batches = self.strategy.pipeline_configs["accumulate_steps"]
             if self.compression is not None:
                 self.compression.declare(program, startup_program)
@@ -583,7 +583,8 @@ def acts(strategy: Any) -> bool:
     # Averaging is left out, as a process alone has nothing to average with.
     merges = strategy.gradient_merge and strategy.gradient_merge_configs["k_steps"] > 1
     switches = ("amp", "recompute", "lamb", "lars", *_REFUSED_ANYWHERE)
-    return merges or any(getattr(strategy, name) for name in switches)
+    in_parts = strategy.pipeline and strategy.pipeline_configs["accumulate_steps"] > 1
+    return merges or in_parts or any(getattr(strategy, name) for name in switches)
 
 
 __all__ = ["StaticOptimizer", "acts"]
