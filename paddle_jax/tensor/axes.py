@@ -51,6 +51,8 @@ def many_axes(op: str, axes: Any, ndim: Any, name: str = "axis") -> tuple[Any, .
 
 def number(op: str, value: Any, name: str) -> Any:
     """An integer argument: an int, a NumPy integer or a Tensor of one element."""
+    if type(value) is int:
+        return value
     value = freeze(value)
     # A Tensor of one element is frozen as nested tuples.
     while isinstance(value, tuple) and len(value) == 1:
@@ -184,8 +186,15 @@ def check_index_dtype(
 ) -> None:
     """Refuses an index tensor of a dtype that is no index."""
     _check_tensor(op, index, name)
-    if numpy_dtype(index).name not in allowed:
-        raise error(f"{op}: {name}: got dtype {numpy_dtype(index).name}; allowed are {', '.join(allowed)}")
+    dtype = _dtype_name(numpy_dtype(index))
+    if dtype not in allowed:
+        raise error(f"{op}: {name}: got dtype {dtype}; allowed are {', '.join(allowed)}")
+
+
+@ft.cache
+def _dtype_name(dtype: np.dtype) -> str:
+    """The name of a dtype, which NumPy puts together at each access."""
+    return dtype.name
 
 
 def check_floating(op: str, x: jax.Array, name: str = "x") -> None:

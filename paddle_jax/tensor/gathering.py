@@ -148,7 +148,9 @@ def index_select(x: Tensor, index: Any, axis: int = 0, name: str | None = None) 
     if index.ndim != 1 and (index.ndim != 2 or index.shape[1] != 1):
         raise ValueError(f"index_select: index: got shape {list(index.shape)}; it must be 1-D")
     check_index("index_select", index, x.shape[axis], ValueError)
-    return take_rows(x, reshape(index, [-1]), axis)
+    if index.ndim == 2:
+        index = reshape(index, [-1])
+    return take_rows(x, index, axis)
 
 
 @known_as(pir="gather_nd")

@@ -398,11 +398,11 @@ def scatter(
 
 
 def _rows(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
-    want = [*index.shape, *x.shape[1:]]
+    want = [*plain_shape(index), *plain_shape(x)[1:]]
     # More updates than indices: Paddle leaves the rest out.
     if index.ndim and updates.ndim == len(want) and updates.shape[0] > want[0]:
         updates = leading(updates, (want[0], *updates.shape[1:]))
-    if list(updates.shape) != want:
+    if [*plain_shape(updates)] != want:
         raise ValueError(f"scatter: updates: got shape {list(updates.shape)}; the rows need {want}")
     return updates
 
