@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
+from pathlib import Path
 from typing import Any
 
 from paddle_jax._core.base.errors import CheckError
+from paddle_jax.distributed.fleet.base import prototxt
 from paddle_jax.distributed.fleet.base.nested_configs import NestedConfig, nested_configs
 from paddle_jax.static.strategy import BuildStrategy
 
@@ -302,6 +304,49 @@ class DistributedStrategy:
                     f"DistributedStrategy.hybrid_configs: {key}: got {value[key]!r}; it must be an int"
                 )
 
+    def save_to_prototxt(self, output: str) -> None:
+        """Writes the settings that differ from the defaults, for `load_from_prototxt` here and in Paddle.
+
+        Args:
+            output: str, a file.
+        Raises:
+            NotImplementedError: `sparse_table_configs` is set.
+        Example:
+            >>> from paddle_jax.distributed import fleet
+            >>> strategy = fleet.DistributedStrategy()
+            >>> strategy.pipeline_configs = {"accumulate_steps": 4}
+            >>> strategy.save_to_prototxt("strategy.prototxt")
+            >>> with open("strategy.prototxt") as file:
+            ...     print(file.read())
+            pipeline_configs {
+              accumulate_steps: 4
+            }
+        """
+        if self._values["sparse_table_configs"]:
+            raise NotImplementedError(
+                "DistributedStrategy.save_to_prototxt: sparse_table_configs is set; write it in the program"
+            )
+        changed = _changed(self._values, DistributedStrategy()._values)
+        text = prototxt.text_of({name.removeprefix("_"): value for name, value in changed.items()})
+        Path(output).write_text(text, encoding="utf-8")
+
+    def load_from_prototxt(self, pb_file: str) -> None:
+        """Takes over what `save_to_prototxt` has written, here or in Paddle. Other settings become defaults.
+
+        Args:
+            pb_file: str, the file.
+        Raises:
+            ValueError: the text is not in this format, or names a setting that there is none of.
+            FileNotFoundError: there is no such file.
+        """
+        loaded = DistributedStrategy()
+        try:
+            fields = prototxt.fields_of(Path(pb_file).read_text(encoding="utf-8"))
+            _take_fields(loaded._values, fields)
+        except (ValueError, AttributeError, TypeError) as error:
+            raise ValueError(f"DistributedStrategy.load_from_prototxt: {pb_file}: {error}") from None
+        self._values = loaded._values
+
     def __repr__(self) -> str:
         changed = {
             name: value
@@ -309,6 +354,57 @@ class DistributedStrategy:
             if value != DistributedStrategy()._values[name]
         }
         return f"DistributedStrategy({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+
+def _plain_dict(value: Any) -> Any:
+    """The settings in a NestedConfig as a dict; anything else as it is."""
+    return dict(value._values) if isinstance(value, NestedConfig) else value
+
+
+def _changed(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The settings that differ from the defaults, also those within dicts."""
+    found = {}
+    for name, value in values.items():
+        value = _plain_dict(value)
+        default = _plain_dict(defaults.get(name))
+        if value is None or value == default:
+            continue
+        found[name] = _changed(value, default) if isinstance(value, dict) else value
+    return found
+
+
+def _last_values(fields: prototxt.Fields) -> dict[str, Any]:
+    """For each field its last value, which counts where a field occurs once."""
+    return {
+        name: _last_values(given[-1]) if isinstance(given[-1], dict) else given[-1]
+        for name, given in fields.items()
+    }
+
+
+def _take_fields(values: dict[str, Any], fields: prototxt.Fields) -> None:
+    """Puts the fields of a file into settings.
+
+    Raises:
+        ValueError: there is no such setting, or its value is of another kind.
+    """
+    for name, given in fields.items():
+        # Paddle's file has no underscore before the names of its inner settings.
+        key = name if name in values else f"_{name}"
+        if key not in values:
+            raise ValueError(f"{name}: there is no such setting; there are {', '.join(sorted(values))}")
+        held = values[key]
+        if isinstance(held, dict | NestedConfig) != isinstance(given[-1], dict):
+            raise ValueError(f"{name}: got {given[-1]!r}; its default is {held!r}")
+        if isinstance(held, list):
+            values[key] = given
+        elif isinstance(held, NestedConfig):
+            held.update(_last_values(given[-1]))
+        elif isinstance(held, dict):
+            _take_fields(held, given[-1])
+        elif isinstance(held, float) and not isinstance(given[-1], str):
+            values[key] = float(given[-1])
+        else:
+            values[key] = given[-1]
 
 
 def _build_fields(strategy: BuildStrategy) -> dict[str, Any]:
