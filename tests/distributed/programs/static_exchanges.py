@@ -13,6 +13,10 @@ RATE = 0.05
 CASES = {
     "localsgd": {"localsgd": {"k_steps": 2, "begin_step": 3}},
     "localsgd, momentum": {"localsgd": {"k_steps": 3, "begin_step": 1}, "momentum": 0.9},
+    "localsgd, low precision": {
+        "localsgd": {"k_steps": 2, "begin_step": 1},
+        "amp": {"init_loss_scaling": 64.0},
+    },
     "adaptive_localsgd": {"adaptive_localsgd": {"init_k_steps": 4, "begin_step": 2}},
     "dgc": {
         "dgc": {"rampup_begin_step": 2, "rampup_step": 4, "sparsity": [0.75, 0.9]},
@@ -47,7 +51,7 @@ def batches(width=1):
 def trained(case):
     rank = fleet.worker_index()
     strategy = fleet.DistributedStrategy()
-    for name in case.keys() & {"localsgd", "adaptive_localsgd", "dgc"}:
+    for name in case.keys() & {"localsgd", "adaptive_localsgd", "dgc", "amp"}:
         setattr(strategy, name, True)
         setattr(strategy, f"{name}_configs", case[name])
     main, startup = paddle.static.Program(), paddle.static.Program()

@@ -56,7 +56,7 @@ def trained(case, in_parts=True):
     strategy.pipeline = in_parts
     strategy.pipeline_configs = {"accumulate_steps": case.get("steps", 4), "micro_batch_size": 2}
     if "amp" in case:
-        strategy.amp = True
+        strategy.amp = strategy.fp16_allreduce = True
         strategy.amp_configs = {"init_loss_scaling": 128.0}
     main, startup = paddle.static.Program(), paddle.static.Program()
     paddle.seed(5 + rank)
