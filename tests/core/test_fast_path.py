@@ -1,7 +1,7 @@
 """What records an operation, in Python and in C: both do the same, field by field.
 
 Unit tests of `_core.execution.fast_path`, `_core.lazy.segment`, `_core.lazy.recorder`,
-`_core.lazy._recorder` and `_core.base.state`.
+`_core.lazy._recorder`, `_core.lazy.transfer` and `_core.base.state`.
 """
 
 import gc
@@ -16,6 +16,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.execution import fast_path
 from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
+from paddle_jax._core.lazy.transfer import to_array
 from tests.deferred import differential
 
 WAYS = ["python", "c"]
@@ -132,6 +133,21 @@ def test_a_segment_that_is_full(p, run):
     assert run(kernel, x, y).tolist() == [[3.0] * 3] * 2
 
 
+def test_a_limit_of_zero_before_the_first_operation(p, run):
+    """An interrupt leaves such a segment where it comes before the operation is appended."""
+    x, y = tensors(p, True, True)
+    kernel = kernel_of(p, p.add, x, y)
+    local.ctx.segment = type(local.ctx.segment)(0)
+    assert run(kernel, x, y).tolist() == [[3.0] * 3] * 2
+
+
+def test_a_segment_that_another_thread_has_closed_stays_closed(p):
+    segment = type(local.ctx.segment)(256)
+    segment.close()
+    segment.cut_or_grow(local.ctx)
+    assert segment.limit == -1
+
+
 def test_another_shape_and_other_kinds_of_tensors(p, run):
     x, y = tensors(p, True, True)
     kernel = kernel_of(p, p.add, x, y)
@@ -156,6 +172,53 @@ def test_errors_come_through(p, run):
     assert not local.ctx.segment.recording
     with pytest.raises((AttributeError, TypeError)):
         run(kernel, x, 3)
+
+
+class ReadsAtItsEnd:
+    """Part of a cycle of garbage: its finalizer records an operation and reads the result."""
+
+    def __init__(self, tensor, read):
+        self.cycle = self
+        self.tensor = tensor
+        self.read = read
+
+    def __del__(self):
+        segment = local.ctx.segment
+        is_recording = segment.recording
+        result = self.tensor * 2
+        assert segment.recording == is_recording
+        self.read.append(result.tolist())
+
+
+def with_collections(call):
+    """Gives the results of calls in which a garbage collection begins at one allocation after another."""
+    thresholds = gc.get_threshold()
+    for count in range(1, 30):
+        gc.collect()
+        gc.disable()
+        gc.set_threshold(count, *thresholds[1:])
+        gc.enable()
+        try:
+            result = call()
+        finally:
+            gc.set_threshold(*thresholds)
+        yield result
+
+
+def test_a_finalizer_reads_a_value_while_an_operation_is_recorded(p, run):
+    x, y = tensors(p, False, False)
+    kernel = kernel_of(p, p.multiply, x, y)
+    read = []
+
+    def call():
+        local.ctx.segment = type(local.ctx.segment)(256)
+        ReadsAtItsEnd(x, read)
+        return run(kernel, x, y)
+
+    for out in with_collections(call):
+        assert out.tolist() == [[2.0] * 3] * 2
+    gc.collect()
+    assert read == [[[2.0] * 3] * 2] * 29
 
 
 def test_nothing_is_kept(p, run):
@@ -262,6 +325,22 @@ def test_record_beyond_the_allowance(p, record, monkeypatch):
     record(context, kernel, (x._raw, y._raw))
     assert limited == [segment]
     assert segment.allowance == -y._raw.aval.nbytes
+
+
+def test_record_while_a_finalizer_reads_a_value(p, record):
+    (x,) = tensors(p, True)
+    kernel = kernel_of(p, lambda t: p.split(t, [1, 2], axis=1), x)
+    read = []
+
+    def call():
+        local.ctx.segment = type(local.ctx.segment)(256)
+        ReadsAtItsEnd(x, read)
+        return record(local.ctx, kernel, [x._raw])
+
+    for out in with_collections(call):
+        assert [to_array(each).tolist() for each in out] == [[[1.0]] * 2, [[1.0] * 2] * 2]
+    gc.collect()
+    assert read == [[[2.0] * 3] * 2] * 29
 
 
 def test_a_class_without_a_slot_is_refused():

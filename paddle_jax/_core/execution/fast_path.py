@@ -35,6 +35,7 @@ def run{n}(kernel, {xs}):
     if sig is None or sig.container is not None:
         return run(kernel, ({xs},))
     out = None
+    was_recording = seg.recording
     try:
         seg.recording = True
         ops = seg.ops
@@ -52,7 +53,7 @@ def run{n}(kernel, {xs}):
                 out.position = pos
                 seg.results.append(out)
     finally:
-        seg.recording = False
+        seg.recording = was_recording
     if out is None:
         return run(kernel, ({xs},))
     t = new(Tensor)

@@ -14,7 +14,7 @@
 #include <structmember.h>
 #include <stdbool.h>
 
-#define INTERFACE 2 /* as in segment.py, which refuses a module that was built from other source */
+#define INTERFACE 3 /* as in segment.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -331,12 +331,15 @@ static Outcome append(Operation *operation)
     return outcome == DONE ? add_results(operation, number) : outcome;
 }
 
-/* Records the operation whose signature was found. */
+/* Records the operation whose signature was found. In a finalizer, another operation may be in the middle of its
+   recording. The mark of that one stays. */
 static Outcome commit(Operation *operation)
 {
+    bool is_nested = SLOT(operation->segment, segment_recording) == Py_True;
     set_slot(operation->segment, segment_recording, Py_True);
     Outcome outcome = append(operation);
-    set_slot(operation->segment, segment_recording, Py_False);
+    if (!is_nested)
+        set_slot(operation->segment, segment_recording, Py_False);
     return outcome;
 }
 
@@ -403,7 +406,12 @@ static PyObject *edges_for(Call *call, long flow)
         if (source == NULL || source == Py_None)
             source = tensor;
         PyObject *idx = SLOT(tensor, tensor_idx);
+        /* Owned: a garbage collection in PyTuple_Pack may change the Tensor. */
+        Py_INCREF(source);
+        Py_XINCREF(idx);
         PyObject *edge = idx == NULL ? PyErr_Format(PyExc_AttributeError, "_idx") : PyTuple_Pack(2, source, idx);
+        Py_DECREF(source);
+        Py_XDECREF(idx);
         if (edge == NULL)
             Py_CLEAR(edges);
         else

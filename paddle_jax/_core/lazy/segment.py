@@ -344,6 +344,7 @@ def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
         sig = None
     if sig is None:
         return _record_slow_path(ctx, kernel, raws)
+    was_recording = seg.recording  # a finalizer may record while another operation is being recorded
     try:
         seg.recording = True
         ops = seg.ops
@@ -371,7 +372,7 @@ def record(ctx: Context, kernel: Kernel, raws: Sequence[Any]) -> Any:
                 seg.results.append(out)
                 return out
     finally:
-        seg.recording = False
+        seg.recording = was_recording
     return _record_slow_path(ctx, kernel, raws)
 
 
@@ -431,7 +432,7 @@ def prepare_segment(ctx: Context, values: Sequence[LazyArray]) -> None:
     if segment.limit < 0:
         with segment.lock:  # another thread is running it
             ctx.segment = Segment(FIRST_LIMIT)
-    elif segment.limit == 0:
+    elif segment.limit == 0 and segment.ops:
         segment.run(segment.limit_reason)
     elif len(segment.ops) >= segment.limit:
         segment.cut_or_grow(ctx)

@@ -37,7 +37,7 @@ def cut_or_grow(segment: Segment, ctx: Context) -> None:
             return
     ctx.loop_unit = None
     if length < min(FIRST_LIMIT, max_ops):
-        segment.limit = min(FIRST_LIMIT, max_ops)
+        _raise_limit(segment, min(FIRST_LIMIT, max_ops))
         return
     if length < max_ops:
         window = length // 2
@@ -51,7 +51,13 @@ def cut_or_grow(segment: Segment, ctx: Context) -> None:
     elif length >= max_ops:
         segment.run("FLAGS_deferred_max_ops was reached")
     else:
-        segment.limit = min(max_ops, 2 * length)
+        _raise_limit(segment, min(max_ops, 2 * length))
+
+
+def _raise_limit(segment: Segment, limit: int) -> None:
+    """Lets a segment grow, unless another thread has closed it meanwhile."""
+    if segment.limit >= 0:
+        segment.limit = limit
 
 
 Segment.cut_or_grow = cut_or_grow

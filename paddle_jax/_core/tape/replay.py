@@ -223,6 +223,7 @@ class Pass:
         ops: Any = segment.ops
         leaves: Any = segment.leaves
         entries = self.entries
+        was_recording = segment.recording
         try:
             # From here on a finalizer cannot record in between.
             segment.recording = True
@@ -240,7 +241,7 @@ class Pass:
                 return None
             segment.results.extend(pending)
         finally:
-            segment.recording = False
+            segment.recording = was_recording
         return grads
 
     def results(
