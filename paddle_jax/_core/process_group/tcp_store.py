@@ -136,6 +136,7 @@ class TCPStore:
     Differs from Paddle: a key without a value raises after `timeout`; Paddle ends the process.
     Example:
         >>> import socket
+        >>> from paddle_jax.base.core import TCPStore
         >>> with socket.socket() as probe:
         ...     probe.bind(("127.0.0.1", 0))
         ...     port = probe.getsockname()[1]
