@@ -276,6 +276,7 @@ class _Job:
 
     def _failed(self, pod: Pod, i: int, code: int) -> _Outcome:
         """A process has failed: says what is known, and ends the others."""
+        i, code = pod.first_failure(i, code)
         rank = self.meeting.rank * self.given.nproc + i
         text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {_how(code)}"
         event = self.membership.report_failure(text, code == RESTART_STATUS)

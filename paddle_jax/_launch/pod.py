@@ -137,6 +137,9 @@ class Pod:
         own = self.planned[i].variables
         environment, self.removed = variables.inherited(own)
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
+        # One of an earlier start tells nothing about this one.
+        self._follower_file(i).unlink(missing_ok=True)
+        told = {"PADDLE_JAX_FOLLOWER_FILE": str(self._follower_file(i).resolve())}
         # For the user: the variables of each process, without secrets.
         (Path(self.given.log_dir) / f"envlog.{i}").write_text(text)
         self.began[i] = time.time_ns()
@@ -144,7 +147,7 @@ class Pod:
             # no other thread of the launcher holds locks
             process = subprocess.Popen(
                 command(self.given),
-                env=environment | self.planned[i].secrets,
+                env=environment | self.planned[i].secrets | told,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -176,6 +179,19 @@ class Pod:
             return i, code
         return None
 
+    def _follower_file(self, i: int) -> Path:
+        """The file that a process makes which ends since another one has failed."""
+        return Path(self.given.log_dir) / f".follower.{i}"
+
+    def first_failure(self, i: int, code: int) -> tuple[int, int]:
+        """The process that failed first, and its exit status: not `i` where that one has followed another."""
+        limit = time.monotonic() + _MOMENT
+        while self._follower_file(i).exists() and time.monotonic() < limit and not self.done():
+            ended = self.wait(0.05)
+            if ended is not None and ended[1] != 0 and not self._follower_file(ended[0]).exists():
+                return ended
+        return i, code
+
     def done(self) -> bool:
         """Whether all processes have ended."""
         return len(self.codes) == len(self.processes)
@@ -198,6 +214,8 @@ class Pod:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        for i in range(len(self.processes)):
+            self._follower_file(i).unlink(missing_ok=True)
 
     def await_others(self) -> None:
         """Gives the processes that are left a moment to end by themselves."""

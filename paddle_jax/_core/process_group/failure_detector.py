@@ -19,6 +19,7 @@ import time
 import traceback
 import types
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from jax._src import distributed
@@ -36,8 +37,6 @@ _PUBLISH_SECONDS = 1.0  # between two publications of the status, and before a c
 _POLL_SECONDS = 0.25
 # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
 _LINGER_SECONDS = 3.0
-# seconds that a process whose failure follows from another's leaves to that one, which launchers are to name
-_FOLLOW_SECONDS = 0.5
 # [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
 CallState = list
 _ANSWER_SECONDS = 5.0  # how long the error of two different calls may be on its way
@@ -362,17 +361,17 @@ def _exit(status: Any = None, /) -> NoReturn:
 
 
 def fail(reason: str, status: int = 1) -> NoReturn:
-    """Publishes why this process ends, and ends it: after those that have failed before it.
+    """Publishes why this process ends, and ends it.
 
     The interpreter's ordinary end would wait for all processes.
     """
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
-    limit = _LINGER_SECONDS + _FOLLOW_SECONDS + 1
-    threading.Timer(limit, os._exit, [status]).start()  # whatever the store does
+    threading.Timer(_LINGER_SECONDS + 1, os._exit, [status]).start()  # whatever the store does
     others = [rank for rank in range(_State.size) if rank != _State.rank]
-    follows = any(status_of(rank, "failed") is not None for rank in others)
+    if any(status_of(rank, "failed") is not None for rank in others):
+        _mark_follower()
     publish("failed", reason.splitlines()[0][:500] if reason else "no reason given")
     deadline = time.monotonic() + _LINGER_SECONDS
     while (
@@ -381,12 +380,15 @@ def fail(reason: str, status: int = 1) -> NoReturn:
         and not all(status_of(rank, "failed") is not None for rank in others)
     ):
         time.sleep(0.05)
-    if follows:
-        # When process 0 goes, JAX may write its own message and end this process.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        time.sleep(_FOLLOW_SECONDS)
     os._exit(status)
+
+
+def _mark_follower() -> None:
+    """Tells the launcher that this process ends since another one has failed, which is the one to name."""
+    file = os.environ.get("PADDLE_JAX_FOLLOWER_FILE")
+    if file:
+        with contextlib.suppress(OSError):
+            Path(file).touch()
 
 
 def _wait_for_others_at_exit() -> None:
