@@ -77,12 +77,24 @@ def gloo_barrier() -> None:
 
     Raises:
         AssertionError: `gloo_init_parallel_env` has not been called.
+    Example:
+        >>> import paddle_jax.distributed as dist
+        >>> def work(rank):  # in two processes
+        ...     dist.gloo_init_parallel_env(rank, 2, "127.0.0.1:6170")
+        ...     dist.gloo_barrier()
     """
     _barriers.pass_one()
 
 
 def gloo_release() -> None:
-    """Ends what `gloo_init_parallel_env` has connected. All processes call it."""
+    """Ends what `gloo_init_parallel_env` has connected. All processes call it.
+
+    Example:
+        >>> import paddle_jax.distributed as dist
+        >>> def work(rank):  # in two processes
+        ...     dist.gloo_init_parallel_env(rank, 2, "127.0.0.1:6170")
+        ...     dist.gloo_release()
+    """
     if _barriers.store is None:
         return
     # Process 0 holds the values: it stays until the others need them no longer.

@@ -267,6 +267,12 @@ class Pieces:
     Args:
         params: list of Parameters, whole; `release` makes pieces of them.
         group: Group.
+    Attributes:
+        params: list of Parameters, each once.
+        group: Group.
+        whole: bool, whether the parameters are whole at present.
+        shapes: {id of a parameter: the shape of the whole one}.
+        lengths: {id of a parameter: number of elements of a piece}.
     """
 
     group: Any
