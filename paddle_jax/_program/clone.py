@@ -144,6 +144,7 @@ def _with_kernel(
 ) -> Operation:
     """A copy of an operation with another kernel, operands and the first results."""
     copy = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope, op.host)
+    copy.device = op.device
     copy.outputs = op.outputs[:result_count]
     copy.where = op.where
     return copy

@@ -85,6 +85,7 @@ def record_with_gradient(
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     symbols = [*map(recorder.symbol, inputs), *outside]
     operation = Operation(kernel, symbols, stops, tuple, recorder.name_scope, block.host)
+    operation.device = recorder.device
     operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
     recorder.ops.append(operation)
     recorder.program.changed()

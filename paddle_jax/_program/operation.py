@@ -23,11 +23,12 @@ class Operation:
         stops: tuple, for each operand whether gradients end there.
         many: tuple or list where the kernel returns several results, else None.
         scope: str, the prefix of `name_scope`.
+        device: str, that of `device_guard`, such as "gpu:0"; empty outside of one.
         host: bool, whether it needs values on the host, because the shape of its result depends on them.
         where: str, the user's line.
     """
 
-    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
+    __slots__ = ("device", "host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Operation:
         self.stops: tuple[bool, ...] = stops
         self.many: type | None = many
         self.scope: str = scope
+        self.device: str = ""
         self.host: bool = host
         self.outputs: list[Symbol] = []
         self.where: str = user_line()

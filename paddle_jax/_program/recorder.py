@@ -66,6 +66,7 @@ class Recorder(Frame):
         composite_depth: int, how many composites the code is in.
         blocks: list of the open Blocks of control flow, the innermost one last.
         name_scope: str, the prefix of `name_scope` that operations get.
+        device: str, the device of `device_guard` that operations get.
         undo_log: ValueLog of the Tensors that are changed in place.
         variable_class: the class of its Variables.
     """
@@ -82,6 +83,7 @@ class Recorder(Frame):
         self.composite_depth = 0
         self.blocks: list[Block] = []
         self.name_scope = ""
+        self.device = ""
         self.undo_log = ValueLog()
 
     # entering -----------------------------------------------------------------------------------------------
@@ -151,6 +153,7 @@ class Recorder(Frame):
         """
         program = self.program
         operation = Operation(kernel, symbols, stops, inferred.many, self.name_scope, inferred.host)
+        operation.device = self.device
         operation.outputs = [
             Symbol(pair, "result", program, value=value, op=operation)
             for pair, value in zip(inferred.avals, inferred.known, strict=True)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _KINDS = ("cpu", "gpu", "xpu", "dcu", "npu", "")
-# What `device_guard` adds to the scope of operations, before the device.
-DEVICE_SCOPE = "@device:"
 
 
 @contextlib.contextmanager
@@ -69,8 +67,17 @@ def device_guard(device: str | None = None) -> Iterator[None]:
             f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', "
             "one of them with a number, '' and None"
         )
-    with name_scope(f"{DEVICE_SCOPE}{device or ''}"):
+    # In dynamic mode nothing is recorded.
+    recorder = local.ctx.frame
+    if not recorder.recording:
         yield
+        return
+    before = recorder.device
+    recorder.device = str(device or "")
+    try:
+        yield
+    finally:
+        recorder.device = before
 
 
 def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
@@ -113,4 +120,4 @@ def cuda_places(device_ids: int | Sequence[int] | None = None) -> list[CUDAPlace
     return [CUDAPlace(i) for i in ids]
 
 
-__all__ = ["DEVICE_SCOPE", "cpu_places", "cuda_places", "device_guard", "name_scope"]
+__all__ = ["cpu_places", "cuda_places", "device_guard", "name_scope"]

@@ -113,6 +113,7 @@ def test_scopes_of_names_and_devices(static, oracle):
     with S.name_scope("a"), S.name_scope("b"), S.device_guard("gpu:0"):
         y = S.data("x", [1]) * 2
     assert y.op.scope == "a/b/"
+    assert y.op.device == "gpu:0"
     assert len(S.cpu_places(3)) == 3 and S.cpu_places()[0] == paddle_jax.CPUPlace()
 
 

@@ -7,7 +7,6 @@ Parameters, and makes all updates.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -32,11 +31,9 @@ from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication impor
 from paddle_jax.distributed.schedules import FORWARD, Pipeline, one_forward_one_backward
 from paddle_jax.static.backward import differentiated
 from paddle_jax.static.executor import CompiledRun
-from paddle_jax.static.guards import DEVICE_SCOPE
 
 _RESULTS = "results"
 _EXCLUDED = ("localsgd", "adaptive_localsgd", "dgc", "sharding", "tensor_parallel", "sync_batch_norm")
-_STAGE = re.compile(rf"{DEVICE_SCOPE}([^/]*)/")
 
 
 def check_pipeline(strategy: Any) -> None:
@@ -95,8 +92,7 @@ def _stages_of(ops: Iterable[Operation]) -> dict[Operation, int]:
     made: dict[Symbol, int] = {}
     for op in ops:
         earliest = max([made.get(symbol, 0) for symbol in op.inputs], default=0)
-        devices = _STAGE.findall(op.scope)
-        number = devices[-1].partition(":")[2] if devices else ""
+        number = op.device.partition(":")[2]
         stage = int(number) if number.isdigit() else earliest
         if stage < earliest:
             raise ValueError(

@@ -84,6 +84,7 @@ def py_func(
     )
     # Without `backward_func` no gradient flows, whatever the flags say.
     operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.name_scope)
+    operation.device = recorder.device
     operation.outputs = [
         Symbol(held_symbol(v).avals, "result", recorder.program, held_symbol(v).name, op=operation)
         for v in outs
