@@ -19,6 +19,7 @@ from paddle_jax._launch.store import QUICK, place_of
 RESTART_STATUS = 101  # exit status of a process that asks to be started again
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAUSE = 0.1  # seconds between two looks at the log of the first process
+_REPORT = 2.0  # seconds for the report of a failure on another machine
 _LEAVE = 5.0  # seconds for telling the other machines that this one ends
 
 
@@ -277,6 +278,9 @@ class _Job:
     def _failed(self, pod: Pod, i: int, code: int) -> _Outcome:
         """A process has failed: says what is known, and ends the others."""
         i, code = pod.first_failure(i, code)
+        elsewhere = self._failure_elsewhere(pod, i)
+        if elsewhere is not None:
+            return self._interrupted(pod, elsewhere)
         rank = self.meeting.rank * self.given.nproc + i
         text = f"rank {rank} (process {pod.processes[i].pid}) was the first to end {_how(code)}"
         event = self.membership.report_failure(text, code == RESTART_STATUS)
@@ -287,6 +291,17 @@ class _Job:
         if event.reason != text and event.kind == "end":
             self.say("ERROR", event.reason)
         return _Outcome(event, _status(code))
+
+    def _failure_elsewhere(self, pod: Pod, i: int) -> Event | None:
+        """What another machine has reported, where process `i` has only followed a failure there."""
+        if self.meeting.nodes == 1 or not pod.is_follower(i):
+            return None
+        limit = time.monotonic() + _REPORT
+        while time.monotonic() < limit:
+            if self.membership.event.kind != "none":
+                return self.membership.event
+            time.sleep(0.02)
+        return None
 
     def _interrupted(self, pod: Pod, event: Event) -> _Outcome:
         """Another machine has ended the generation."""

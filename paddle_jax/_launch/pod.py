@@ -183,12 +183,16 @@ class Pod:
         """The file that a process makes which ends since another one has failed."""
         return Path(self.given.log_dir) / f".follower.{i}"
 
+    def is_follower(self, i: int) -> bool:
+        """Whether a process has ended since another one had failed."""
+        return self._follower_file(i).exists()
+
     def first_failure(self, i: int, code: int) -> tuple[int, int]:
         """The process that failed first, and its exit status: not `i` where that one has followed another."""
         limit = time.monotonic() + _MOMENT
-        while self._follower_file(i).exists() and time.monotonic() < limit and not self.done():
+        while self.is_follower(i) and time.monotonic() < limit and not self.done():
             ended = self.wait(0.05)
-            if ended is not None and ended[1] != 0 and not self._follower_file(ended[0]).exists():
+            if ended is not None and ended[1] != 0 and not self.is_follower(ended[0]):
                 return ended
         return i, code
 

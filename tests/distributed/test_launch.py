@@ -90,6 +90,27 @@ def test_what_follows_from_a_failure_is_not_named(tmp_path, what):
 
 
 @pytest.mark.slow
+def test_a_failure_on_another_machine_is_named(tmp_path):
+    """Two launchers stand for machines. The process of the first one fails; the other one follows."""
+    options = ["--nnodes", "2", "--master", f"127.0.0.1:{pairs.free_port()}", "--log_dir"]
+    launchers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "paddle_jax.distributed.launch", "--rank", str(rank), *options]
+            + [str(tmp_path / str(rank)), str(pairs.PROGRAMS / "failing.py"), "exit 0, waits"],
+            env=pairs.environment(PADDLE_JAX_TRAINER="1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=60)[1] for process in launchers]
+    assert launchers[0].returncode == 5 and launchers[1].returncode == 1, said
+    for text in said:
+        assert "rank 0 (process" in text and "was the first to end with exit status 5" in text
+
+
+@pytest.mark.slow
 def test_starting_again(tmp_path):
     done = launched(tmp_path, "--elastic_level", "1", "--max_restart", "1", "first")
     assert done.returncode == 0, done.stderr
