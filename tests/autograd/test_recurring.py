@@ -1,14 +1,14 @@
 """A backward pass that comes again is repeated only where it is the same: steps that record the same
 operations with another tape, in turn, give what they give when every operation runs at once.
 
-Unit tests of `_core.base.state` and `_core.tape.replay`.
+Unit tests of `_core.base.state`, `_core.tape.backward` and `_core.tape.replay`.
 """
 
 import numpy as np
 import pytest
 
-from paddle_jax._core.base.state import Precision
-from paddle_jax._core.tape import replay
+from paddle_jax._core.base.state import Precision, local
+from paddle_jax._core.tape import backward, replay
 from tests.deferred import differential
 
 ORDERS = ["aaaaaa", "aaabab", "aabbab", "abababab"]
@@ -558,6 +558,61 @@ def test_passes_are_bounded(p, monkeypatch):
                 assert x.grad.tolist() == [2.0] * size
                 x.clear_grad()
     assert len(replay._Passes.known) <= 3
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_finalizer_runs_the_segment_before_its_pass_is_recorded(p, create_graph, monkeypatch):
+    runs = []
+
+    def comes_again(key):
+        is_known = replay.comes_again(key)
+        if is_known and not runs:
+            runs.append(key)
+            local.ctx.segment.run("a finalizer reads a value")
+        return is_known
+
+    monkeypatch.setattr(backward, "comes_again", comes_again)
+    with differential.tier(p, deferred="sync", deferred_min_repeats=2):
+        for _ in range(5):
+            (x,) = weights(p, 1)
+            (grad,) = p.grad([(x * x * x).sum()], [x], create_graph=create_graph)
+            np.testing.assert_allclose(grad.numpy(), 3 * x.numpy() ** 2)
+    assert runs
+    # The next pass is recorded.
+    assert any(replay._Passes.known.values())
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("factors", [[2.0, 3.0, 4.0, 5.0, 3.0], [3.0, 3.0, 4.0, 3.0, 5.0], [2, 5, 3, 3, 7]])
+def test_numbers_that_are_equal_in_some_steps(p, factors, create_graph):
+    with differential.tier(p, deferred="sync", deferred_min_repeats=2):
+        for factor in factors:
+            (x,) = weights(p, 1)
+            loss = ((x * factor).tanh() * 3.0).sum()
+            (grad,) = p.grad([loss], [x], create_graph=create_graph)
+            expected = 3 * factor * (1 - np.tanh(x.numpy() * factor) ** 2)
+            np.testing.assert_allclose(grad.numpy(), expected)
+
+
+class GrowingLeaves(list):
+    """The leaves of a segment. A finalizer adds one just before a pass adds its own."""
+
+    def extend(self, leaves):
+        self.append(leaves[0])
+        super().extend(leaves)
+
+
+def test_a_finalizer_records_just_before_a_pass_is_replayed(p):
+    with differential.tier(p, deferred="sync", deferred_min_repeats=2):
+        for k in range(5):
+            (x,) = weights(p, 1)
+            factor = k + 4.0
+            loss = ((x * factor).tanh() * 3.0).sum()
+            if k > 2:
+                local.ctx.segment.leaves = GrowingLeaves(local.ctx.segment.leaves)
+            loss.backward()
+            expected = 3 * factor * (1 - np.tanh(x.numpy() * factor) ** 2)
+            np.testing.assert_allclose(x.grad.numpy(), expected)
 
 
 def test_gradients_wider_than_their_parameters(p, monkeypatch):

@@ -124,7 +124,8 @@ class Pass:
             operands that get a gradient, and for each edge (target, output index).
         entries: tuple of the operations.
         leaf_count: int, number of operands that the segment had before.
-        operands: list of the operands that were added: constants, or (node number, operand index).
+        operands: list of the operands that were added: constants, or tuples of (node number, operand index),
+            one for each node that has this operand.
         grads: list of the gradients of the leaves, or of the inputs: constants, or (Aval, position).
         inputs: list of (number of a leaf or node, output index) of the gradients that are wanted; None: of
             all leaves.
@@ -201,14 +202,21 @@ class Pass:
         return True
 
     def operands_of(self, nodes: list[Node]) -> list[LazyArray] | None:
-        """The operands that the pass adds; None where a node has let go of one that another node reads."""
+        """The operands that the pass adds.
+
+        None where a node has let go of one that another node reads, and where nodes that had the same operand
+        have several.
+        """
         operands = []
         for operand in self.operands:
             if type(operand) is not LazyArray:
-                number, index = operand
+                (number, index), *others = operand
                 operand = nodes[number].values[index]
                 if is_unread(operand):
                     return None
+                for number, index in others:
+                    if nodes[number].values[index] is not operand:
+                        return None
             operands.append(operand)
         return operands
 
@@ -225,19 +233,20 @@ class Pass:
         entries = self.entries
         was_recording = segment.recording
         try:
-            # From here on a finalizer cannot record in between.
+            # From here on a finalizer or another thread may read a value, but it does not close the segment.
             segment.recording = True
             # There must be room, and positions are those behind so many leaves.
             if length + len(entries) > segment.limit or len(leaves) != self.leaf_count:
                 return None
             leaves.extend(operands)
+            # A finalizer may have recorded an operation just before. Then nothing uses what was appended.
+            if len(leaves) != self.leaf_count + len(operands):
+                return None
             for position, operand in enumerate(operands, self.leaf_count + 1):
                 if is_unread(operand):  # as `add_leaf` does
                     segment.leaf_positions[operand] = -position
             ops.extend(entries)
-            # a finalizer may have recorded an operation just before; then nothing uses what was appended
-            ops_moved = entries and ops[length] is not entries[0]
-            if ops_moved or operands and leaves[self.leaf_count] is not operands[0]:
+            if len(ops) != length + len(entries):
                 return None
             segment.results.extend(pending)
         finally:
@@ -268,7 +277,7 @@ def replay_pass(
     known = _Passes.known.get(key)
     if known is None:
         return None
-    segment = root.segment
+    segment = local.ctx.segment
     reached = known.match(segment, root)
     if reached is None:
         return None
@@ -311,7 +320,8 @@ class PassRecorder:
         key: the key of the pass.
         segment: the Segment.
         inputs: Tensors whose gradients are wanted; None: all leaves.
-        leaf_count: int, number of operands that the segment has before the walk.
+        leaf_count: int, number of operands that the segment has before the walk; -1 where a finalizer or
+            another thread has run it since the key was made.
         nodes: list of the nodes, in the order in which edges lead to them.
         leaves: list of the leaves.
         numbers: {Node or id of a leaf: its number, as in the targets of edges}.
@@ -321,9 +331,10 @@ class PassRecorder:
 
     def __init__(self, key: Key, root: Node, inputs: Sequence[Tensor] | None) -> None:
         self.key = key
-        self.segment = root.segment
+        self.segment: Any = root.segment
         self.inputs = inputs
-        self.leaf_count = len(root.segment.leaves)
+        leaves = None if self.segment is None else self.segment.leaves
+        self.leaf_count = -1 if leaves is None else len(leaves)
         self.nodes = [root]
         self.leaves: list[Tensor] = []
         self.numbers: dict[Any, int] = {root: 0}
@@ -359,9 +370,11 @@ class PassRecorder:
             walk: the _BackwardPass.
             grads: the gradients of the leaves, or of the inputs, as the walk has them; None: there is none.
         """
-        # The oldest passes go first.
-        while len(_Passes.known) >= _MAX_PASSES:
-            _Passes.known.pop(next(iter(_Passes.known)), None)
+        if self.leaf_count < 0:
+            return
+        # The oldest passes go first. Other threads may add some meanwhile, so this goes over a list.
+        for oldest in list(_Passes.known)[: 1 - _MAX_PASSES]:
+            _Passes.known.pop(oldest, None)
         # None: it is known, and cannot be replayed.
         _Passes.known[self.key] = None
         if (
@@ -420,8 +433,11 @@ class PassRecorder:
         # Numbers of the host differ from step to step; only those that a node holds are found again.
         if type(value.array) is not tuple:
             return None
-        for i, values in enumerate(self.values):
-            for k, operand in enumerate(values or ()):
-                if operand is value:
-                    return i, k
-        return None
+        # Equal numbers of a step may be one object. Which of them the gradient reads is not known then.
+        found = [
+            (i, k)
+            for i, values in enumerate(self.values)
+            for k, operand in enumerate(values or ())
+            if operand is value
+        ]
+        return tuple(found) or None

@@ -135,7 +135,8 @@ class GraphRecorder(PassRecorder):
 
     def note_pull(self, node: Node) -> None:
         """Notes which operations the gradient of a node has added."""
-        self.pulls.append((len(self.segment.ops), node))
+        if self.leaf_count >= 0:
+            self.pulls.append((len(self.segment.ops), node))
 
     def make_pass(
         self, grads: Sequence[Any], entries: tuple[Any, ...], operands: list[Any], inputs: Any
