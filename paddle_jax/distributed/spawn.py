@@ -38,6 +38,7 @@ _OPTIONS = {
     "options",
     "print_config",
 }
+_BACKENDS = ("auto", "bkcl", "gloo", "heter", "nccl", "xccl")
 # names of older programs, which change nothing
 _OLD_OPTIONS = {"started_port", "cluster_node_ips", "node_ip", "use_paddlecloud"}
 _starting = threading.Lock()  # the environment belongs to the whole program
@@ -255,6 +256,8 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ValueError(
             f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}"
         )
+    if options.get("backend", "auto") not in _BACKENDS:
+        raise ValueError(f"spawn: backend: got {options['backend']!r}; it must be one of {', '.join(_BACKENDS)}")
     for name in sorted(_OLD_OPTIONS & set(options)):
         warnings.warn(
             f"spawn: options: {name} is deprecated, and changes nothing; leave it out",

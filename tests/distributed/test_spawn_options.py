@@ -16,6 +16,11 @@ def test_deprecated_options(name):
         spawn(print, start_method="fork", **{name: 1})
 
 
+def test_unknown_backend():
+    with pytest.raises(ValueError, match="backend: got 'mpi'; it must be one of auto"):
+        spawn(print, nprocs=1, backend="mpi")
+
+
 def test_queue_of_a_result():
     reading, writing = multiprocessing.Pipe(duplex=False)
     queue = _ReturnQueue(reading)
