@@ -257,7 +257,9 @@ def _check_options(options: dict[str, Any]) -> None:
             f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}"
         )
     if options.get("backend", "auto") not in _BACKENDS:
-        raise ValueError(f"spawn: backend: got {options['backend']!r}; it must be one of {', '.join(_BACKENDS)}")
+        raise ValueError(
+            f"spawn: backend: got {options['backend']!r}; it must be one of {', '.join(_BACKENDS)}"
+        )
     for name in sorted(_OLD_OPTIONS & set(options)):
         warnings.warn(
             f"spawn: options: {name} is deprecated, and changes nothing; leave it out",

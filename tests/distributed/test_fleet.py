@@ -86,6 +86,14 @@ def test_states_in_parts(found, level):
 
 
 @two
+def test_groups_of_parameters_have_their_own_norms(found):
+    for rank in range(2):
+        # the three levels, then the optimizers of fleet
+        assert len(found[rank]["groups of parameters"]) == 5
+        assert max(found[rank]["groups of parameters"]) < 2e-6
+
+
+@two
 def test_the_rest(found):
     for rank in range(2):
         assert [classes[0] for classes in found[rank]["sharded, refused"]] == [

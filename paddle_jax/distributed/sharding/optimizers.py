@@ -65,6 +65,11 @@ def _scaled(grads: Any, total: Any, norm: Any) -> Any:
     return [g * scale.astype(g.dtype) for g in grads]
 
 
+def with_gradients(params: Any) -> list[Tensor]:
+    """The Parameters that a step updates."""
+    return [p for p in params if p._grad is not None and not p.stop_gradient]
+
+
 class Round:
     """An optimizer round another one, which keeps the settings and the states. The common norm of gradients
     is taken here, over all processes.
@@ -81,23 +86,32 @@ class Round:
         name = type(self).__name__
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{name}: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
-        # Groups of parameters may have settings of their own.
-        clips = [optimizer._grad_clip, *(group.settings.get("grad_clip") for group in optimizer._groups)]
-        if any(clip is not None for clip in clips[1:]):
+        clip = optimizer._grad_clip
+        # A group has the clip of the optimizer unless it names another; None means that it is not clipped.
+        clips = [group.settings.get("grad_clip", clip) for group in optimizer._groups]
+        if any(other is not None and other is not clip for other in clips):
             raise ValueError(
                 f"{name}: optimizer: a parameter group has a grad_clip of its own; "
                 "pass one grad_clip to the optimizer"
             )
-        if cut and not isinstance(clips[0], ClipGradByGlobalNorm | ClipGradByValue | None):
+        if cut and not isinstance(clip, ClipGradByGlobalNorm | ClipGradByValue | None):
             raise ValueError(
-                f"{name}: optimizer: grad_clip: got {type(clips[0]).__name__}; where gradients "
+                f"{name}: optimizer: grad_clip: got {type(clip).__name__}; where gradients "
                 "lie in pieces it must be ClipGradByGlobalNorm or ClipGradByValue"
             )
-        self._inner, self._norm, self._clip = optimizer, None, clips[0]
-        if isinstance(clips[0], ClipGradByGlobalNorm):
+        self._inner, self._norm, self._clip = optimizer, None, clip
+        self._clipped: list[Any] = []
+        if isinstance(clip, ClipGradByGlobalNorm):
             # The optimizer sees a part of the gradients. The norm is taken here, over all processes.
-            self._norm = clips[0].clip_norm
+            self._norm = clip.clip_norm
             optimizer._grad_clip = None
+            self._clipped = [
+                group for group, one in zip(optimizer._groups, clips, strict=True) if one is clip
+            ]
+            for group in self._clipped:
+                # The group of an optimizer without groups has no entry, and follows the optimizer.
+                if "grad_clip" in group.settings:
+                    group.settings["grad_clip"] = None
 
     def __getattr__(self, name: Any) -> Any:
         # `copy` and `pickle` ask before `__init__` has run; that must not go on for ever.
@@ -110,14 +124,15 @@ class Round:
         return self._inner._all_params()
 
     def _with_gradients(self) -> list[Tensor]:
-        return [p for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
+        return with_gradients(self._parameter_list)
 
     @no_grad()
     def step(self) -> None:
         """Updates the parameters. All processes must call it."""
-        if self._norm is not None:
+        # Each group of parameters has a norm of its own, as in one process.
+        for group in self._clipped:
             # Parameters without need_clip keep their gradients, and do not count.
-            params = [p for p in self._with_gradients() if getattr(p, "need_clip", True)]
+            params = [p for p in with_gradients(group.params) if getattr(p, "need_clip", True)]
             grads = [p._grad._value for p in params]
             total = self._total(params, grads)
             for p, g in zip(params, _scaled(grads, total, self._norm) if grads else [], strict=True):

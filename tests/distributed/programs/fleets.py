@@ -313,6 +313,50 @@ def values(model):
     return np.concatenate([value.numpy().ravel() for value in model.state_dict().values()])
 
 
+def grouped(P, D, fleet, rank):
+    """Groups of parameters share the rule of clipping; each has a norm of its own, and one may have none."""
+    x = np.random.RandomState(5).randn(8, 4).astype("float32")
+    half = slice(4 * rank, 4 * rank + 4)
+
+    def parts():
+        net = P.nn.Sequential(P.nn.Linear(4, 6), P.nn.Tanh(), P.nn.Linear(6, 3), P.nn.Linear(3, 2))
+        draws = np.random.RandomState(6)
+        for p in net.parameters():
+            p.set_value(P.to_tensor(draws.randn(*p.shape).astype("float32")))
+        groups = [
+            {"params": net[0].parameters()},
+            {"params": net[2].parameters(), "learning_rate": 0.5},
+            {"params": net[3].parameters(), "grad_clip": None},
+        ]
+        return net, P.optimizer.Adam(0.1, parameters=groups, grad_clip=P.nn.ClipGradByGlobalNorm(1e-7))
+
+    def stepped(net, optimizer, rows):
+        for _ in range(2):
+            (net(P.to_tensor(rows)) ** 2).mean().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+
+    # Adam looks at gradients of 1e-7 beside its epsilon, so the norm shows in the step.
+    net, optimizer = parts()
+    stepped(net, optimizer, x)
+    want = values(net)
+    FOUND["groups of parameters"] = []
+    for level in ("os", "os_g", "p_g_os"):
+        net, optimizer = parts()
+        model, optimizer, _ = D.sharding.group_sharded_parallel(net, optimizer, level)
+        stepped(model, optimizer, x[half])
+        FOUND["groups of parameters"].append(float(np.abs(values(model) - want).max()))
+    for split in (False, True):
+        strategy = fleet.DistributedStrategy()
+        strategy.hybrid_configs = {"sharding_degree": 2}
+        strategy.hybrid_configs["sharding_configs"].split_param = split
+        fleet.init(is_collective=True, strategy=strategy)
+        net, optimizer = parts()
+        model, optimizer = fleet.distributed_model(net), fleet.distributed_optimizer(optimizer)
+        stepped(model, optimizer, x[half])
+        FOUND["groups of parameters"].append(float(np.abs(values(net) - want).max()))
+
+
 def sharded(P, D, fleet, rank):
     """States, gradients and parameters in parts against data parallel training."""
     G = D.sharding
@@ -560,6 +604,7 @@ def main(engine):
         rank = P.distributed.get_rank()
         parts(P, P.distributed, fleet, rank)
         sharded(P, P.distributed, fleet, rank)
+        grouped(P, P.distributed, fleet, rank)
         pure_dtypes(P, fleet)
     print(json.dumps(FOUND))
 

@@ -149,7 +149,9 @@ class DygraphShardingOptimizerV2(GroupShardedOptimizer):
     def __init__(self, optimizer: Optimizer, hcg: Any) -> None:
         group = member_of("DygraphShardingOptimizerV2", hcg.get_sharding_parallel_group())
         # Something else than an Optimizer is refused by the base class below.
-        parts = Pieces(getattr(optimizer, "_parameter_list", None) or (), group)
+        # The list of an optimizer may describe groups of parameters.
+        params = [p for part in getattr(optimizer, "_groups", ()) for p in part.params]
+        parts = Pieces(params, group)
         super().__init__(optimizer, parts, None)
         self._hcg = hcg
 

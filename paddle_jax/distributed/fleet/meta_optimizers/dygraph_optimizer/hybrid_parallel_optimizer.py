@@ -121,6 +121,7 @@ class HybridParallelOptimizer(GridOptimizer):
         sharded = DygraphShardingOptimizer(self._inner, self._hcg)
         sharded._norm = self._norm
         sharded._clip = self._clip
+        sharded._clipped = self._clipped
         return sharded
 
     @no_grad()
