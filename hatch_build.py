@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-from setuptools import Distribution, Extension
-from setuptools.command.build_ext import build_ext
 
 SOURCE = "paddle_jax/_core/lazy/recorder.c"
 MODULE = "paddle_jax._core.lazy._recorder"
@@ -45,6 +43,10 @@ def is_wanted() -> bool:
 
 def build(root: Path) -> Path:
     """Compiles the source into an extension module beside it, and returns its file."""
+    # Without setuptools, as in a build that is not isolated, the package can still be pure Python.
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
     target = root / (MODULE.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX"))
     with tempfile.TemporaryDirectory() as folder:
         # Without debugging information, which names folders, a second build gives the same bytes.
