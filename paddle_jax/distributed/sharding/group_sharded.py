@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -394,8 +394,8 @@ def group_sharded_parallel(
 
 def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
     """Writes whole values of a model that group_sharded_parallel has made, and the whole states of its
-    optimizer: files that one process can load, or another number of them. All processes must call it; the
-    first of the group writes.
+    optimizer: files that one process can load, or another number of them. All processes must call it. The
+    first of the group writes, and each process whose folder is another one, as on a disk of its own.
 
     Args:
         model: the model that group_sharded_parallel has given.
@@ -432,16 +432,37 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
     folder = Path(output)
     if folder.is_file():
         raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")
-    # All processes gather the values; the first one writes them.
-    state = model.state_dict()
-    whole = None if optimizer is None else optimizer.whole_state()
+    # All processes gather the values.
+    values = {"model.pdmodel": model.state_dict()}
+    if optimizer is not None:
+        values["model.pdopt"] = _tensors(optimizer.whole_state())
     if model._group.rank == 0:
-        folder.mkdir(parents=True, exist_ok=True)
-        save(state, str(folder / "model.pdmodel"))
-        if whole is not None:
-            save(_tensors(whole), str(folder / "model.pdopt"))
-    # Nobody reads before the files are there.
+        _write(folder, values)
+    # Nobody looks before the files are there.
     barrier(model._group)
+    marks = model._group.process_group.all_gather(_marks(folder, values), "save_group_sharded_model: files")
+    if not np.array_equal(marks[model._group.rank], marks[0]):
+        _write(folder, values)
+
+
+def _write(folder: Path, values: dict[str, Any]) -> None:
+    """Writes the values of some files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in values.items():
+        save(value, str(folder / name))
+
+
+def _marks(folder: Path, names: Iterable[str]) -> np.ndarray:
+    """Sizes and times of files, by which processes find out whether they see the same ones."""
+    marks = []
+    for name in names:
+        file = folder / name
+        if file.exists():
+            found = file.stat()
+            marks.append((found.st_size, found.st_mtime_ns))
+        else:
+            marks.append((-1, -1))
+    return np.asarray(marks, np.int64)
 
 
 def _tensors(state: Any) -> Any:

@@ -423,10 +423,10 @@ def sharded(P, D, fleet, rank):
     whole = sum(p.size for p in net.parameters())
     states = sorted(value.size for name, value in optimizer.state_dict().items() if "moment1" in name)
     still_whole = sum(p.size for p in net.parameters())
-    folder = [tempfile.mkdtemp() if rank == 0 else None]
-    D.broadcast_object_list(folder, 0)
-    G.save_group_sharded_model(model, folder[0], optimizer)
-    saved = P.load(f"{folder[0]}/model.pdopt")
+    # each process has a disk of its own
+    folder = tempfile.mkdtemp()
+    G.save_group_sharded_model(model, folder, optimizer)
+    saved = P.load(f"{folder}/model.pdopt")
     saved_whole = sum(value.size for name, value in saved.items() if "moment1" in name)
     before = values(model)
     net(rows).sum().backward()
