@@ -36,6 +36,7 @@ from paddle_jax.distributed import build_sharded_state_dict as build_sharded_sta
 from paddle_jax.distributed import dtensor_from_fn as dtensor_from_fn
 from paddle_jax.distributed import fsdp as fsdp
 from paddle_jax.distributed import get_mesh as get_mesh
+from paddle_jax.distributed import group_sharded_parallel as group_sharded_parallel
 from paddle_jax.distributed import load_merged_state_dict as load_merged_state_dict
 from paddle_jax.distributed import load_state_dict as load_state_dict
 from paddle_jax.distributed import local_map as local_map
@@ -43,6 +44,7 @@ from paddle_jax.distributed import parallelize as parallelize
 from paddle_jax.distributed import passes as passes
 from paddle_jax.distributed import reshard as reshard
 from paddle_jax.distributed import rpc as rpc
+from paddle_jax.distributed import save_group_sharded_model as save_group_sharded_model
 from paddle_jax.distributed import save_state_dict as save_state_dict
 from paddle_jax.distributed import set_mesh as set_mesh
 from paddle_jax.distributed import shard_dataloader as shard_dataloader

@@ -45,7 +45,7 @@ from paddle_jax.distributed.auto_parallel.spatial_plans import (
     ConvParallel,
     PrepareContextParallel,
 )
-from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.distributed.auto_parallel.step_strategy import Strategy
 from paddle_jax.distributed.auto_parallel.weights import gather_weights
 from paddle_jax.distributed.checkpoint import (
     ShardedStateDict,
@@ -102,6 +102,7 @@ from paddle_jax.distributed.parallel import (
     init_parallel_env,
 )
 from paddle_jax.distributed.parallel_with_gloo import gloo_barrier, gloo_init_parallel_env, gloo_release
+from paddle_jax.distributed.sharding import group_sharded_parallel, save_group_sharded_model
 from paddle_jax.distributed.spawn import spawn
 
 __all__ = [

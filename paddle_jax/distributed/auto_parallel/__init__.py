@@ -10,7 +10,7 @@ from paddle_jax.distributed.auto_parallel import (
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, create_mesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.engine import Engine
 from paddle_jax.distributed.auto_parallel.random import parallel_manual_seed as parallel_manual_seed
-from paddle_jax.distributed.auto_parallel.engine_strategy import Strategy
+from paddle_jax.distributed.auto_parallel.strategy import Strategy
 
 __all__ = [
     "Engine",

@@ -18,7 +18,7 @@ from paddle_jax.distributed.auto_parallel.intermediate.pipeline_parallel import 
 from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
 from paddle_jax.distributed.auto_parallel.micro_batches import MicroBatchSteps
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
-from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.distributed.auto_parallel.step_strategy import Strategy
 from paddle_jax.jit import to_static as compiled
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 
 from paddle_jax._core.tensors.tensor import Tensor
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
-from paddle_jax.distributed.auto_parallel.engine_strategy import Strategy
 from paddle_jax.distributed.auto_parallel.high_level_api import mesh_for, onto
 from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
-from paddle_jax.distributed.auto_parallel.strategy import Strategy as StepStrategy
+from paddle_jax.distributed.auto_parallel.step_strategy import Strategy as StepStrategy
+from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.io import save as save_file
 from paddle_jax.io import DataLoader, Dataset
