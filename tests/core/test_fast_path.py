@@ -1,7 +1,7 @@
 """What records an operation, in Python and in C: both do the same, field by field.
 
 Unit tests of `_core.execution.fast_path`, `_core.lazy.segment`, `_core.lazy.recorder`,
-`_core.lazy._recorder`, `_core.lazy.transfer` and `_core.base.state`.
+`_core.lazy._recorder`, `_core.lazy.transfer`, `_core.tape.replay` and `_core.base.state`.
 """
 
 import gc
@@ -17,6 +17,7 @@ from paddle_jax._core.execution import fast_path
 from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.transfer import to_array
+from paddle_jax._core.tape import replay
 from tests.deferred import differential
 
 WAYS = ["python", "c"]
@@ -341,6 +342,56 @@ def test_record_while_a_finalizer_reads_a_value(p, record):
         assert [to_array(each).tolist() for each in out] == [[[1.0]] * 2, [[1.0] * 2] * 2]
     gc.collect()
     assert read == [[[2.0] * 3] * 2] * 29
+
+
+@pytest.fixture(params=WAYS)
+def follow(request):
+    if request.param == "c":
+        if extension is None:
+            pytest.skip("this installation has no extension module")
+        return extension.follow
+    return replay.follow_in_python
+
+
+def recorded_graph(p):
+    """A root, its records, and what they lead to: `((x * y).tanh() * x).sum()`."""
+    x, y = tensors(p, False, False)
+    root = ((x * y).tanh() * x).sum()._node
+    records = replay.PassRecorder(((),), root, None).records
+    product = root.edges[0][0]
+    return root, records, [root, product, product.edges[0][0], product.edges[0][0].edges[0][0]], [x, y]
+
+
+def test_follow(p, follow):
+    root, records, nodes, leaves = recorded_graph(p)
+    found = follow(records, root, local.ctx.segment)
+    assert [list(map(id, each)) for each in found] == [list(map(id, nodes)), list(map(id, leaves))]
+
+
+@pytest.mark.parametrize(
+    "change", ["segment", "position", "diff", "shared", "leaf", "node", "output", "freed"]
+)
+def test_follow_what_has_changed(p, follow, change):
+    root, records, nodes, leaves = recorded_graph(p)
+    segment = local.ctx.segment
+    product = nodes[1]
+    if change == "segment":
+        nodes[-1].segment = type(segment)(256)
+    elif change == "position":
+        nodes[-1].position += 1
+    elif change == "diff":
+        nodes[-1].diff = (0,)
+    elif change == "shared":  # another leaf where the same one was
+        product.edges = (product.edges[0], (p.ones([2, 3]), 0))
+    elif change == "leaf":  # in place of a node
+        product.edges = ((leaves[1], 0), product.edges[1])
+    elif change == "node":  # in place of a leaf that was known
+        product.edges = (product.edges[0], (nodes[-1], 0))
+    elif change == "output":
+        product.edges = ((product.edges[0][0], 1), product.edges[1])
+    else:
+        product.free()
+    assert follow(records, root, segment) is None
 
 
 def test_a_class_without_a_slot_is_refused():

@@ -1,6 +1,6 @@
 /* What records an operation, in C. `record` does what `segment.py` does in Python, and `run(kernel, x0)` to
    `run(kernel, x0, x1, x2)` what `execution/fast_path.py` does, step by step. Whatever is not the usual case goes
-   to the Python code.
+   to the Python code. `follow` is that of `tape/replay.py`.
 
    The classes stay Python classes. Their `__slots__` lie at fixed offsets in an object, which Python's slot
    descriptors know. The functions `setup_...` read the offsets once and refuse a class that lacks one.
@@ -14,10 +14,12 @@
 #include <structmember.h>
 #include <stdbool.h>
 
-#define INTERFACE 3 /* as in segment.py, which refuses a module that was built from other source */
+#define INTERFACE 4 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
+#define NEW_NODE -1     /* as _NEW and _LEAF in replay.py */
+#define NEW_LEAF -2
 
 /* Where the members of classes lie in their objects. */
 static Py_ssize_t context_segment, context_grad;
@@ -597,6 +599,89 @@ static PyObject *run(PyObject *module, PyObject *const *arguments, Py_ssize_t le
     return result;
 }
 
+/* Whether two slots hold the same: 1, 0, or -1 with an error. NULL equals nothing. */
+static int is_same(PyObject *a, PyObject *b)
+{
+    if (a == NULL || b == NULL)
+        return 0;
+    return a == b ? 1 : PyObject_RichCompareBool(a, b, Py_EQ);
+}
+
+/* What an edge is known to lead to, borrowed; NULL where there is none of this number. */
+static PyObject *known_target(PyObject *nodes, PyObject *leaves, long target)
+{
+    PyObject *list = target >= 0 ? nodes : leaves;
+    long index = target >= 0 ? target : NEW_LEAF - 1 - target;
+    return index >= 0 && index < PyList_GET_SIZE(list) ? PyList_GET_ITEM(list, index) : NULL;
+}
+
+/* Follows the edges of a node as its record says: 1, 0 where they lead elsewhere, or -1 with an error. */
+static int follow_edges(PyObject *edges, PyObject *targets, PyObject *nodes, PyObject *leaves)
+{
+    if (edges == NULL || !PyTuple_Check(edges) || PyTuple_GET_SIZE(edges) < PyTuple_GET_SIZE(targets))
+        return 0;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(targets); k++) {
+        PyObject *edge = PyTuple_GET_ITEM(edges, k);
+        PyObject *wanted = PyTuple_GET_ITEM(targets, k);
+        if (!PyTuple_Check(edge) || PyTuple_GET_SIZE(edge) != 2)
+            return 0;
+        PyObject *source = PyTuple_GET_ITEM(edge, 0);
+        long target = PyLong_AsLong(PyTuple_GET_ITEM(wanted, 0));
+        if (target == NEW_NODE || target == NEW_LEAF) {
+            if (PyList_Append(target == NEW_NODE ? nodes : leaves, source) < 0)
+                return -1;
+        } else if (known_target(nodes, leaves, target) != source) {
+            return 0;
+        }
+        int is_output = is_same(PyTuple_GET_ITEM(edge, 1), PyTuple_GET_ITEM(wanted, 1));
+        if (is_output <= 0)
+            return is_output;
+    }
+    return 1;
+}
+
+/* Whether a node is that of a record, and its edges are: 1, 0, or -1 with an error. */
+static int follow_node(PyObject *node, PyObject *record, PyObject *segment, PyObject *nodes, PyObject *leaves)
+{
+    if (!PyObject_TypeCheck(node, Node) || SLOT(node, node_segment) != segment)
+        return 0;
+    int is_known = is_same(SLOT(node, node_position), PyTuple_GET_ITEM(record, 0));
+    if (is_known > 0)
+        is_known = is_same(SLOT(node, node_diff), PyTuple_GET_ITEM(record, 1));
+    if (is_known <= 0)
+        return is_known;
+    PyObject *edges = Py_XNewRef(SLOT(node, node_edges));
+    int is_followed = follow_edges(edges, PyTuple_GET_ITEM(record, 2), nodes, leaves);
+    Py_XDECREF(edges);
+    return is_followed;
+}
+
+/* follow(records, root, segment) */
+static PyObject *follow(PyObject *module, PyObject *arguments)
+{
+    PyObject *records, *root, *segment;
+    if (!PyArg_ParseTuple(arguments, "O!OO", &PyTuple_Type, &records, &root, &segment))
+        return NULL;
+    PyObject *nodes = PyList_New(0);
+    PyObject *leaves = PyList_New(0);
+    int is_followed = nodes == NULL || leaves == NULL || PyList_Append(nodes, root) < 0 ? -1 : 1;
+    for (Py_ssize_t i = 0; is_followed > 0 && i < PyTuple_GET_SIZE(records); i++) {
+        if (i < PyList_GET_SIZE(nodes))
+            is_followed =
+                follow_node(PyList_GET_ITEM(nodes, i), PyTuple_GET_ITEM(records, i), segment, nodes, leaves);
+        else
+            is_followed = 0;
+    }
+    PyObject *found = NULL;
+    if (is_followed > 0)
+        found = PyTuple_Pack(2, nodes, leaves);
+    else if (is_followed == 0)
+        found = Py_NewRef(Py_None);
+    Py_XDECREF(nodes);
+    Py_XDECREF(leaves);
+    return found;
+}
+
 /* Reads where the members of classes lie; 0 where all is as expected. */
 static int read_offsets(PyObject *classes, const Slot *slots, size_t count)
 {
@@ -701,6 +786,7 @@ static int make_constants(void)
 static PyMethodDef methods[] = {
     {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, "As `record` in segment.py."},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, "As `run1`, `run2` and `run3` in fast_path.py."},
+    {"follow", follow, METH_VARARGS, "As `follow` in replay.py."},
     {"setup_record", setup_record, METH_VARARGS, "Called once, before `record`."},
     {"setup_run", setup_run, METH_VARARGS, "Called once, before `run`."},
     {NULL},

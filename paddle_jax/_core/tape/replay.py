@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paddle_jax._core.base.state import Context, Precision, local
 from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, is_unread
 from paddle_jax._core.lazy.positions import OP_MASK
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.signature_cache import register_cache
 from paddle_jax._core.tensors.tensor import Tensor
 
@@ -116,12 +117,54 @@ class Replayed(NamedTuple):
     grads: list[Any]
 
 
+def follow(
+    records: tuple[tuple[Any, ...], ...], root: Node, segment: Segment
+) -> tuple[list[Node], list[Tensor]] | None:
+    """The nodes and leaves that the edges of a node lead to; None where they are not as recorded.
+
+    Args:
+        records: the nodes as `Pass.nodes` has them.
+        root: the node to start from.
+        segment: the Segment that all nodes were recorded in.
+    """
+    nodes: list[Any] = [root]
+    leaves: list[Any] = []
+    try:
+        for node, (position, diff, targets) in zip(nodes, records, strict=False):
+            if (
+                node.position != position
+                or node.segment is not segment
+                or (node.diff is not diff and node.diff != diff)
+            ):
+                return None
+            edge = 0
+            for target, output in targets:
+                source, idx = node.edges[edge]
+                edge += 1
+                if target == _NEW:
+                    nodes.append(source)
+                elif target == _LEAF:
+                    leaves.append(source)
+                elif source is not (nodes[target] if target >= 0 else leaves[_LEAF - 1 - target]):
+                    return None
+                if idx != output:
+                    return None
+    except AttributeError:  # a leaf in place of a node
+        return None
+    return nodes, leaves
+
+
+follow_in_python = follow
+if extension is not None:
+    follow = extension.follow
+
+
 class Pass:
     """The operations that a backward pass has appended to its segment.
 
     Attributes:
-        nodes: for each node, in the order in which edges lead to them: its position in the segment, the
-            operands that get a gradient, and for each edge (target, output index).
+        nodes: tuple with an entry for each node, in the order in which edges lead to them: its position in
+            the segment, the operands that get a gradient, and for each edge (target, output index).
         entries: tuple of the operations.
         leaf_count: int, number of operands that the segment had before.
         operands: list of the operands that were added: constants, or tuples of (node number, operand index),
@@ -135,7 +178,7 @@ class Pass:
 
     def __init__(
         self,
-        nodes: list[tuple[Any, ...]],
+        nodes: tuple[tuple[Any, ...], ...],
         entries: tuple[Any, ...],
         leaf_count: int,
         operands: list[Any],
@@ -151,29 +194,12 @@ class Pass:
 
     def match(self, segment: Segment, root: Node) -> tuple[list[Node], list[Tensor]] | None:
         """The nodes and leaves that can be reached from a node; None where they are not the same."""
-        nodes: list[Any] = [root]
-        leaves: list[Any] = []
+        reached = follow(self.nodes, root, segment)
+        if reached is None:
+            return None
+        leaves = reached[1]
+        has_master_grads = Precision.master_grads
         try:
-            for node, (position, diff, targets) in zip(nodes, self.nodes, strict=False):
-                if (
-                    node.position != position
-                    or node.segment is not segment
-                    or (node.diff is not diff and node.diff != diff)
-                ):
-                    return None
-                edge = 0
-                for target, output in targets:
-                    source, idx = node.edges[edge]
-                    edge += 1
-                    if target == _NEW:
-                        nodes.append(source)
-                    elif target == _LEAF:
-                        leaves.append(source)
-                    elif source is not (nodes[target] if target >= 0 else leaves[_LEAF - 1 - target]):
-                        return None
-                    if idx != output:
-                        return None
-            has_master_grads = Precision.master_grads
             is_special = any(
                 [
                     leaf._hooks
@@ -183,13 +209,13 @@ class Pass:
                     for leaf in leaves
                 ]
             )
-        except AttributeError:  # a leaf in place of a node, or the other way round
+        except AttributeError:  # a node in place of a leaf
             return None
         # Hooks are Python code. A leaf in place of two recorded ones needs a sum of gradients, which the
         # pass has not.
         if is_special or len(set(map(id, leaves))) != len(leaves):
             return None
-        return nodes, leaves
+        return reached
 
     def has_inputs(self, inputs: Sequence[Tensor], nodes: list[Node], leaves: list[Tensor]) -> bool:
         """Whether the gradients of these inputs are those that the pass gives."""
@@ -341,11 +367,11 @@ class PassRecorder:
         # the loop adds the nodes that it meets to the list that it goes over
         targets = [tuple([(self._target(source), idx) for source, idx in node.edges]) for node in self.nodes]
         self.values = [node.values for node in self.nodes]
-        self.records: list[tuple[Any, ...]] | None = None
+        self.records: tuple[tuple[Any, ...], ...] | None = None
         if all([node.segment is self.segment and node.values is not None for node in self.nodes]):
-            self.records = [
-                (node.position, node.diff, edges) for node, edges in zip(self.nodes, targets, strict=True)
-            ]
+            self.records = tuple(
+                [(node.position, node.diff, edges) for node, edges in zip(self.nodes, targets, strict=True)]
+            )
 
     def _target(self, source: Any) -> int:
         """The target of an edge as a Pass has it."""
@@ -411,7 +437,7 @@ class PassRecorder:
         # A position has one LazyArray.
         if None in values or len(set(pending)) < len(pending):
             return None
-        return Pass(self.records or [], entries, self.leaf_count, operands, values, inputs)
+        return Pass(self.records or (), entries, self.leaf_count, operands, values, inputs)
 
     def value_of(self, value: Any) -> Any:
         """A value of the pass as `Pass.grads` has it; None where it cannot be found again."""

@@ -156,7 +156,7 @@ class GraphRecorder(PassRecorder):
         values = list(map(self.value_of, self.pass_values))
         if None in values:
             return None
-        found = GraphPass(self.records or [], entries, self.leaf_count, operands, values, inputs)
+        found = GraphPass(self.records or (), entries, self.leaf_count, operands, values, inputs)
         found.new_nodes = templates
         found.graph_results = results
         return found
