@@ -165,6 +165,8 @@ def _runs(pid):
 
 def test_under_the_older_name(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["launch", "--nproc_per_node", "2", "absent.py"])
+    # Another test may have imported it.
+    monkeypatch.delitem(sys.modules, "paddle_jax.distributed.fleet.launch", raising=False)
     with pytest.raises(SystemExit) as error:
         runpy.run_module("paddle_jax.distributed.fleet.launch", run_name="__main__")
     assert error.value.code == 2 and "absent.py: there is no such file" in capsys.readouterr().err
