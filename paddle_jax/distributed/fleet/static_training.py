@@ -120,7 +120,7 @@ class StaticOptimizer:
             if self.local_steps is not None:
                 self.local_steps.declare(program, startup_program)
                 program.hook.local_steps = self.local_steps
-                program.hook.watched = [loss]
+                program.hook.observed = [loss]
             if self.strategy.pipeline:
                 program.hook.micro_batches = self.strategy.pipeline_configs["accumulate_steps"]
             if self.compression is not None:
@@ -279,7 +279,7 @@ class AveragedProgram(ProgramHook):
         shares: UpdateShares, or None where each process updates all Parameters.
         in_half: whether gradients travel in float16.
         local_steps: LocalSteps, or None where gradients are averaged.
-        watched: list of the Variables that `local_steps` wants to know in each run.
+        observed: list of the Variables that `local_steps` wants to know in each run.
         compression: Compression, or None where gradients travel whole.
         param_names: list of the names of the Parameters, in the order of `inputs`.
         micro_batches: number of the parts of a batch in a pipeline; 0 where there is none.
@@ -312,7 +312,7 @@ class AveragedProgram(ProgramHook):
         self.shares = shares
         self.in_half = in_half
         self.local_steps: LocalSteps | None = None
-        self.watched: list[Any] = []
+        self.observed: list[Any] = []
         self.compression: Compression | None = None
         self.param_names: list[str] = []
         self.micro_batches: int = 0
@@ -327,7 +327,7 @@ class AveragedProgram(ProgramHook):
         # Sums and counts are not copied: the copy begins a round of its own.
         copied = AveragedProgram(self.group, self.size, self.every, self.mean, self.shares, self.in_half)
         copied.local_steps = self.local_steps
-        copied.watched = list(self.watched)
+        copied.observed = list(self.observed)
         copied.compression = self.compression
         copied.param_names = list(self.param_names)
         copied.micro_batches = self.micro_batches
@@ -376,7 +376,7 @@ class AveragedProgram(ProgramHook):
             out = self._staged(program, parts, symbols)(program, values, feed)
         else:
             out = parts.early(values, feed)
-        # In the results of the first part what is fetched comes first, and what is watched last.
+        # In the results of the first part what is fetched comes first, and what is observed last.
         fetched_count = len(parts.early_items)
         gradients = self._merged(out[fetched_count : fetched_count + len(self.gradients)], values)
         # `_merged` counts the runs: at 0 a round is complete.
@@ -395,7 +395,7 @@ class AveragedProgram(ProgramHook):
         if due and self.shares is not None:
             self.shares.exchange(values, self.size)
         if self.local_steps is not None:
-            self.local_steps.after_update(values, out[len(out) - len(self.watched)], self.size)
+            self.local_steps.after_update(values, out[len(out) - len(self.observed)], self.size)
         # What is stored counts: between two updates nothing is, and another process may have updated it.
         for i, name in parts.stored_items.items():
             results[i] = to_numpy(to_array(values[name]))
@@ -449,7 +449,7 @@ class AveragedProgram(ProgramHook):
             late_writes = {name: symbol for symbol, name in names.items()}
             early_writes = {name: symbol for name, symbol in writes.items() if name not in late_writes}
             wanted = [symbols[i] for i in early_items]
-            wanted += [held_symbol(one) for one in (*self.gradients, *self.watched)]
+            wanted += [held_symbol(one) for one in (*self.gradients, *self.observed)]
             # Early: what does not depend on averages. Late: updates, from averages that are fed.
             parts = Parts(
                 CompiledRun(program, wanted, False, early_writes),
