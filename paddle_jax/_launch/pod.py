@@ -139,7 +139,7 @@ class Pod:
         text = "".join(f"{name}={value}\n" for name, value in sorted(own.items()))
         # One of an earlier start tells nothing about this one.
         self._follower_file(i).unlink(missing_ok=True)
-        told = {"PADDLE_JAX_FOLLOWER_FILE": str(self._follower_file(i).resolve())}
+        marker = {"PADDLE_JAX_FOLLOWER_FILE": str(self._follower_file(i).resolve())}
         # For the user: the variables of each process, without secrets.
         (Path(self.given.log_dir) / f"envlog.{i}").write_text(text)
         self.began[i] = time.time_ns()
@@ -147,7 +147,7 @@ class Pod:
             # no other thread of the launcher holds locks
             process = subprocess.Popen(
                 command(self.given),
-                env=environment | self.planned[i].secrets | told,
+                env=environment | self.planned[i].secrets | marker,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,

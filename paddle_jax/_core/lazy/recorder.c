@@ -2,7 +2,7 @@
    `run(kernel, x0, x1, x2)` what `execution/fast_path.py` does, step by step. Whatever is not the usual case goes
    to the Python code. `follow` is that of `tape/replay.py`.
 
-   The classes stay Python classes. Their `__slots__` lie at fixed offsets in an object, which Python's slot
+   The classes stay Python classes. Their `__slots__` are at fixed offsets in an object, which Python's slot
    descriptors know. The functions `setup_...` read the offsets once and refuse a class that lacks one.
 
    Python code runs in the functions that are called, and wherever an object is allocated or given up: a garbage
@@ -21,7 +21,7 @@
 #define NEW_NODE -1     /* as _NEW and _LEAF in replay.py */
 #define NEW_LEAF -2
 
-/* Where the members of classes lie in their objects. */
+/* Where the members of classes are in their objects. */
 static Py_ssize_t context_segment, context_grad;
 static Py_ssize_t segment_recording, segment_ops, segment_limit, segment_leaf_positions, segment_results,
     segment_leaves, segment_device, segment_allowance, segment_elsewhere;
@@ -682,7 +682,7 @@ static PyObject *follow(PyObject *module, PyObject *arguments)
     return found;
 }
 
-/* Reads where the members of classes lie; 0 where all is as expected. */
+/* Reads where the members of classes are; 0 where all is as expected. */
 static int read_offsets(PyObject *classes, const Slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

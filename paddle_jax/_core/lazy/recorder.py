@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-_INTERFACE = 4  # of recorder.c; raised with each change there, since an older build may lie beside it
+_INTERFACE = 4  # of recorder.c; raised with each change there, since an older build may be beside it
 
 
 def _built() -> Any:

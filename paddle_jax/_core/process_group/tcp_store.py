@@ -116,7 +116,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 class TCPStore:
     """Keys and values that processes share. One process, the master, holds them as long as it runs.
-    Making one returns when `world_size` processes have made theirs.
+    Making one returns when `world_size` processes have made one.
 
     Args:
         hostname: str, an address of the machine of the master.
