@@ -10,26 +10,17 @@ import threading
 import time
 from typing import Any
 
+from paddle_jax._core.base.sockets import receive_exactly
+
 _LENGTH = struct.Struct("!q")
 _PAUSE = 0.05  # seconds between attempts to reach a server that does not listen yet
 _JOINED = "init/"  # counts the processes that have joined
 
 
-def _read(connection: socket.socket, count: int) -> bytes:
-    """Exactly `count` bytes of a connection."""
-    parts = []
-    while count:
-        part = connection.recv(min(count, 1 << 20))
-        if not part:
-            raise ConnectionError("the connection was closed")
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
 def _read_field(connection: socket.socket) -> bytes:
-    (length,) = _LENGTH.unpack(_read(connection, _LENGTH.size))
-    return _read(connection, length)
+    header = receive_exactly(connection, bytearray(_LENGTH.size), ConnectionError)
+    (length,) = _LENGTH.unpack(header)
+    return bytes(receive_exactly(connection, bytearray(length), ConnectionError))
 
 
 def _send_fields(connection: socket.socket, *fields: bytes) -> None:
