@@ -15,14 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._annotations import Slots, UpdateResult
-from paddle_jax._core.lazy.transfer import to_array, to_jax_array, to_numpy
+from paddle_jax._core.lazy.transfer import to_array, to_jax_array
 from paddle_jax._core.tensors.held_values import held_symbol
 from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program
+from paddle_jax.distributed.fleet.static_switches import WHERE, refuse_together, stored_number
 from paddle_jax.optimizer import Momentum
 from paddle_jax.regularizer import L1Decay
 
-_WHERE = "fleet.distributed_optimizer: strategy"
 # Names of Variables in the Scope: the number of runs, and what a process has not sent.
 _COUNT = "__g_dgc_counter__"
 _MOMENTUM = "__dgc_u__"
@@ -106,7 +106,7 @@ class Compression:
         for param, gradient in pairs:
             if param.name in self.decays:
                 raise NotImplementedError(
-                    f"{_WHERE}: dgc with two losses that train {param.name}; add the losses, or leave out dgc"
+                    f"{WHERE}: dgc with two losses that train {param.name}; add the losses, or leave out dgc"
                 )
             regularizer = getattr(param, "regularizer", None)
             self.decays[param.name] = regularizer or self.optimizer.regularization
@@ -134,7 +134,7 @@ class Compression:
             gradients: the gradients of this process.
             values: the values of the Variables by name.
         """
-        step = int(to_numpy(to_array(values[_COUNT]))[0])
+        step = stored_number(values, _COUNT)
         values[_COUNT] = np.array([step + 1], np.int64)
         found = [
             _decayed(to_jax_array(gradient), values[name], self.decays[name])
@@ -224,25 +224,23 @@ def compression(strategy: Any, optimizer: Any, group: Any) -> Compression | None
         return None
     if type(optimizer) is not Momentum:
         raise NotImplementedError(
-            f"{_WHERE}: dgc with {type(optimizer).__name__}; give Momentum, or leave it out"
+            f"{WHERE}: dgc with {type(optimizer).__name__}; give Momentum, or leave it out"
         )
-    excluded = [other for other in _EXCLUDED if getattr(strategy, other)]
-    if excluded:
-        raise NotImplementedError(f"{_WHERE}: dgc together with {', '.join(excluded)}; leave one of them out")
+    refuse_together(strategy, "dgc", _EXCLUDED)
     if optimizer._grad_clip is not None or len(optimizer._groups) > 1:
         raise NotImplementedError(
-            f"{_WHERE}: dgc with grad_clip or groups of parameters; leave them out, or leave out dgc"
+            f"{WHERE}: dgc with grad_clip or groups of parameters; leave them out, or leave out dgc"
         )
     configs = strategy.dgc_configs
     sparsity = configs["sparsity"] or [0.999]
     if configs["rampup_begin_step"] < 0 or configs["rampup_step"] < 1:
         raise ValueError(
-            f"{_WHERE}.dgc_configs: rampup_begin_step, rampup_step: got {configs['rampup_begin_step']}, "
+            f"{WHERE}.dgc_configs: rampup_begin_step, rampup_step: got {configs['rampup_begin_step']}, "
             f"{configs['rampup_step']}; they must be 0 or more, and 1 or more"
         )
     if not all(0 <= share < 1 for share in sparsity):
         raise ValueError(
-            f"{_WHERE}.dgc_configs: sparsity: got {sparsity}; each share must be at least 0 and below 1"
+            f"{WHERE}.dgc_configs: sparsity: got {sparsity}; each share must be at least 0 and below 1"
         )
     compressed = CompressedMomentum(
         optimizer._learning_rate,

@@ -22,9 +22,9 @@ from paddle_jax._program.parameters import declare_variable
 from paddle_jax._program.program import Program
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.static_sharding import copy_name
+from paddle_jax.distributed.fleet.static_switches import WHERE, refuse_together, stored_number
 from paddle_jax.optimizer import SGD, Momentum
 
-_WHERE = "fleet.distributed_optimizer: strategy"
 # Names of Variables in the Scope, as in Paddle.
 _COUNT = "@STEP_COUNTER@"
 _LAST = "last_step"
@@ -80,13 +80,13 @@ class LocalSteps:
             loss: the loss of this process in this run.
             size: bytes that travel together.
         """
-        count = _number(values, _COUNT) + 1
+        count = stored_number(values, _COUNT) + 1
         values[_COUNT] = np.array([count], np.int64)
         if self.is_adaptive and count == 1:
             values[_FIRST_LOSS] = self._mean_loss(loss)
             values[_FIRST_RATE] = _rate(values, self.rate_name)
         is_local = count > self.begin
-        if is_local and count - _number(values, _LAST) != _number(values, _INTERVAL):
+        if is_local and count - stored_number(values, _LAST) != stored_number(values, _INTERVAL):
             return
         self._average(values, size)
         values[_LAST] = np.array([count], np.int64)
@@ -125,10 +125,6 @@ def _declare(program: Program, startup: Program | None, name: str, value: np.nda
     declare_variable(program, name, value.shape, value.dtype, lambda: value, startup=startup)
 
 
-def _number(values: dict[str, Any], name: str) -> int:
-    return int(to_numpy(to_array(values[name]))[0])
-
-
 def _rate(values: dict[str, Any], name: str) -> np.ndarray:
     return np.asarray(to_numpy(to_array(values[name])), np.float32).reshape(1)
 
@@ -148,23 +144,19 @@ def local_steps(strategy: Any, optimizer: Any, group: Any) -> LocalSteps | None:
     if not chosen:
         return None
     if len(chosen) > 1:
-        raise ValueError(f"{_WHERE}: got localsgd and adaptive_localsgd; choose one of them")
+        raise ValueError(f"{WHERE}: got localsgd and adaptive_localsgd; choose one of them")
     (name,) = chosen
     if type(optimizer) not in (SGD, Momentum):
         raise NotImplementedError(
-            f"{_WHERE}: {name} with {type(optimizer).__name__}; give SGD or Momentum, or leave it out"
+            f"{WHERE}: {name} with {type(optimizer).__name__}; give SGD or Momentum, or leave it out"
         )
-    excluded = [other for other in _EXCLUDED if getattr(strategy, other)]
-    if excluded:
-        raise NotImplementedError(
-            f"{_WHERE}: {name} together with {', '.join(excluded)}; leave one of them out"
-        )
+    refuse_together(strategy, name, _EXCLUDED)
     configs = getattr(strategy, f"{name}_configs")
     is_adaptive = name == "adaptive_localsgd"
     key = "init_k_steps" if is_adaptive else "k_steps"
     for one in (key, "begin_step"):
         if configs[one] < 1:
-            raise ValueError(f"{_WHERE}.{name}_configs: {one}: got {configs[one]}; it must be 1 or more")
+            raise ValueError(f"{WHERE}.{name}_configs: {one}: got {configs[one]}; it must be 1 or more")
     return LocalSteps(group, configs[key], configs["begin_step"], is_adaptive)
 
 

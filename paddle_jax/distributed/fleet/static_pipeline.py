@@ -28,6 +28,7 @@ from paddle_jax.distributed.fleet.meta_parallel.pp_utils.p2p_communication impor
     OUTPUT,
     StageMessages,
 )
+from paddle_jax.distributed.fleet.static_switches import WHERE, refuse_together
 from paddle_jax.distributed.schedules import FORWARD, Pipeline, one_forward_one_backward
 from paddle_jax.static.backward import differentiated
 from paddle_jax.static.executor import CompiledRun
@@ -43,18 +44,10 @@ def check_pipeline(strategy: Any) -> None:
         NotImplementedError: another switch is on.
         ValueError: accumulate_steps is below 1.
     """
-    excluded = [name for name in _EXCLUDED if getattr(strategy, name)]
-    if excluded:
-        raise NotImplementedError(
-            f"fleet.distributed_optimizer: strategy: pipeline together with {', '.join(excluded)} in a "
-            "static program; leave one of them out"
-        )
+    refuse_together(strategy, "pipeline", _EXCLUDED)
     steps = strategy.pipeline_configs["accumulate_steps"]
     if steps < 1:
-        raise ValueError(
-            f"fleet.distributed_optimizer: strategy.pipeline_configs: accumulate_steps: got {steps}; it must "
-            "be 1 or more"
-        )
+        raise ValueError(f"{WHERE}.pipeline_configs: accumulate_steps: got {steps}; it must be 1 or more")
 
 
 class _StageRun(CompiledRun):
