@@ -411,7 +411,7 @@ class GroupShardedOptimizer(Round):
 
     def _call_inner(self, method: str, *args: Any) -> Any:
         """Calls a method of the optimizer within, as its class defines it."""
-        # GroupShardedStage3 makes the object's own methods lead to this optimizer.
+        # Some methods of the object itself lead here.
         return getattr(type(self._inner), method)(self._inner, *args)
 
     def _total(self, params: Any, grads: Any) -> Any:
@@ -447,8 +447,7 @@ class GroupShardedOptimizer(Round):
     def _take_values(self, loaded: Any) -> None:
         """Takes over the values of some Tensors of an earlier `state_dict`."""
         with self._as_pieces():
-            # By the class: the object's own method leads here.
-            type(self._inner)._take_values(self._inner, loaded)
+            self._call_inner("_take_values", loaded)
 
     def sharded_state_dict(self, model_sharded_state_dict: dict[str, Any]) -> dict[str, Any]:
         """The states as parts for `paddle.distributed.save_state_dict` and `load_state_dict`, which fills the
