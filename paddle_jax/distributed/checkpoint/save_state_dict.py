@@ -230,7 +230,7 @@ def _write(
 
 
 def _gathered(described: dict[str, Any], experts: Sequence[str], warns: bool) -> dict[str, Any]:
-    """What all processes have written. A Tensor that each holds by itself is taken from the first that has
+    """What all processes have written. A Tensor that each of them has whole is taken from the first that has
     it; where the others have other values a warning says so.
 
     Raises:
