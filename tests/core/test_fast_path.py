@@ -35,15 +35,22 @@ def p(paddle):
         yield paddle
 
 
+def function_of(way, name, in_python):
+    """A function of the extension module, or the one in Python."""
+    if way == "python":
+        return in_python
+    if extension is None:
+        pytest.skip("this installation has no extension module")
+    return getattr(extension, name)
+
+
 @pytest.fixture(params=WAYS)
 def run(request):
     """`run` with one to three operands."""
-    if request.param == "c":
-        if extension is None:
-            pytest.skip("this installation has no extension module")
-        return extension.run
     functions = {n: fast_path._compile_run(n) for n in (1, 2, 3)}
-    return lambda kernel, *tensors: functions[len(tensors)](kernel, *tensors)
+    return function_of(
+        request.param, "run", lambda kernel, *tensors: functions[len(tensors)](kernel, *tensors)
+    )
 
 
 def tensors(p, *stops):
@@ -242,11 +249,7 @@ def test_nothing_is_kept(p, run):
 
 @pytest.fixture(params=WAYS)
 def record(request):
-    if request.param == "c":
-        if extension is None:
-            pytest.skip("this installation has no extension module")
-        return extension.record
-    return segments.record_in_python
+    return function_of(request.param, "record", segments.record_in_python)
 
 
 def recorded(kernel, record, values):
@@ -346,11 +349,7 @@ def test_record_while_a_finalizer_reads_a_value(p, record):
 
 @pytest.fixture(params=WAYS)
 def follow(request):
-    if request.param == "c":
-        if extension is None:
-            pytest.skip("this installation has no extension module")
-        return extension.follow
-    return replay.follow_in_python
+    return function_of(request.param, "follow", replay.follow_in_python)
 
 
 def recorded_graph(p):
