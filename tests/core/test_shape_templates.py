@@ -1,6 +1,6 @@
 """Equations for new shapes: from a template where they are those of a trace, else by a trace.
 
-Unit tests of `_core.base`, `_core.kernels` and `_core.lazy`.
+Unit tests of `_core.base`, `_core.kernels`, `_core.lazy` and `_core.numpy_backend`.
 """
 
 import gc
@@ -19,6 +19,7 @@ from paddle_jax._core.kernels import shape_templates
 from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import signature_cache
 from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.numpy_backend import Refusal, plan, plan_of
 from tests.ops import harness
 from tests.ops.table import OPS
 from tests.ops.test_ops import find, public_path
@@ -216,7 +217,32 @@ def _check_templates_of(source):
         others = tuple(n + more * (n > 1) for n in lengths)
         filled = template.equations_for(others)
         if filled is not None:
-            assert shape_templates._same_equations(filled, _traced(source, others)), (source.name, others)
+            traced = _traced(source, others)
+            assert shape_templates._same_equations(filled, traced), (source.name, others)
+            _check_plan(filled, traced)
+
+
+def _check_plan(filled, traced):
+    """A plan from a template gives what that of traced equations gives, bit by bit, and costs as much."""
+    try:
+        expected = plan(traced)
+    except Refusal:
+        with pytest.raises(Refusal):
+            plan_of(filled)
+        return
+    made = plan_of(filled)
+    assert (made.names, made.shapes) == (expected.names, expected.shapes)
+    assert made.cost == pytest.approx(expected.cost)
+    assert made.compile_cost == pytest.approx(expected.compile_cost)
+    operands = [_array(v.aval) for v in traced.jaxpr.invars]
+    for result, value in zip(made(*operands), expected(*operands), strict=True):
+        assert (result.dtype, result.shape) == (value.dtype, value.shape)
+        assert result.tobytes() == value.tobytes()
+
+
+def _array(aval):
+    """An array of small numbers, some of which are equal."""
+    return (np.arange(aval.size) * 7 % 5).reshape(aval.shape).astype(aval.dtype)
 
 
 def _traced(source, lengths):

@@ -29,7 +29,7 @@ CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoi
 def gradient_mask(kernel: Kernel, avals: tuple[Aval, ...]) -> int:
     """Bit i is set if a result of the kernel may have a derivative by operand i other than zero."""
     operand_masks = [1 << i for i in range(len(avals))]
-    return _union(propagate_masks(kernel.trace(avals).jaxpr, operand_masks))
+    return _union(propagate_masks(kernel.trace(avals).structure, operand_masks))
 
 
 def unread_operands(jaxpr: Any) -> list[int]:

@@ -201,17 +201,17 @@ def _fill_of_closed(closed: Any) -> Fill | None:
 
 def fill_of_jaxpr(jaxpr: Any) -> Fill | None:
     """The function that gives a jaxpr with the numbers filled in; None if it holds no symbolic length."""
-    filling = _JaxprFilling(jaxpr)
+    filling = JaxprFilling(jaxpr)
     if filling.is_static():
         return None
     return filling.fill
 
 
-class _JaxprFilling:
+class JaxprFilling:
     """How to fill the numbers into one jaxpr.
 
     Attributes:
-        jaxpr: the jaxpr with symbolic lengths.
+        jaxpr: the jaxpr with symbolic lengths. Numbers computed from them are literals.
     """
 
     def __init__(self, jaxpr: Any) -> None:
@@ -283,6 +283,14 @@ class _JaxprFilling:
             eqns=equations,
             **constants,
         )
+
+    def fill_results(self, values: Values) -> list[Any]:
+        """Shapes, dtypes and weak types of the results for these values."""
+        avals = []
+        for v in self.jaxpr.outvars:
+            number = self._fill_numbers.get(id(v.aval))
+            avals.append(v.aval if number is None else self._fills[number](values))
+        return avals
 
 
 def _filled_atom(env: dict[Any, Any], v: Any, values: Values) -> Any:

@@ -55,6 +55,11 @@ class Equations:
         """Shapes, dtypes and weak types of the results."""
         return [v.aval for v in self.jaxpr.outvars]
 
+    @property
+    def structure(self) -> Any:
+        """A jaxpr of the same equations, whose lengths may be symbolic."""
+        return self.jaxpr
+
     def __call__(self, *operands: Any) -> Any:
         """Evaluates the equations."""
         return self.structured(self.flat(*operands))

@@ -316,7 +316,7 @@ class Kernel:
             or has_loop(forward.equations)
         ):
             return
-        unread = dependence.unread_operands(signature.equations.jaxpr)
+        unread = dependence.unread_operands(signature.equations.structure)
         forward.note_unread(derivation.argnums, [i for i in unread if i < count])
 
     def gradient_mask(self, values: Sequence[Any]) -> int:
@@ -356,7 +356,7 @@ def _aval(operand: Any) -> Aval:
 def has_loop(equations: Equations) -> bool:
     """Whether equations contain a loop. XLA cannot merge it with the same loop in the gradient, which
     computes it again."""
-    return any(equation.primitive.name in ("scan", "while") for equation in equations.jaxpr.eqns)
+    return any(equation.primitive.name in ("scan", "while") for equation in equations.structure.eqns)
 
 
 def execute(kernel: Kernel, values: Sequence[Any]) -> Any:

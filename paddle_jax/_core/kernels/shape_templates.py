@@ -29,9 +29,9 @@ from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironmen
 from paddle_jax._core.kernels.dependence import without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
+    JaxprFilling,
     Values,
     derivative_rules,
-    fill_of_jaxpr,
     same_jaxprs,
     with_literal_numbers,
 )
@@ -133,19 +133,25 @@ class ShapeTemplate:
     """The equations of a kernel for any lengths for which its guards hold.
 
     Attributes:
+        jaxpr: its equations, with symbolic lengths.
+        consts: list of the values of its constants.
+        container: as that of Equations.
         context: the settings of JAX with which it was traced.
+        plans: what makes the plans of its copies for NumPy, or why there is none. None: nobody has asked.
     """
 
     __slots__ = (
-        "_consts",
-        "_container",
         "_environment",
-        "_fill",
+        "_filling",
         "_fixed",
         "_positions",
         "_rule_numbers",
         "_trace",
+        "consts",
+        "container",
         "context",
+        "jaxpr",
+        "plans",
     )
 
     def __init__(
@@ -165,8 +171,9 @@ class ShapeTemplate:
             positions: for each symbolic length, the axes that have it.
         """
         self.context: Any = equations.context
-        self._container = equations.container
-        self._consts = equations.consts
+        self.container: type | None = equations.container
+        self.consts: list[Any] = equations.consts
+        self.plans: Any = None
         self._trace = trace
         self._environment = environment
         self._fixed = fixed
@@ -174,10 +181,11 @@ class ShapeTemplate:
         self._rule_numbers: dict[int, int] = {}
         for number, rule in enumerate(derivative_rules(equations.jaxpr)):
             self._rule_numbers.setdefault(id(rule), number)
-        fill = fill_of_jaxpr(equations.jaxpr)
-        if fill is None:
+        filling = JaxprFilling(equations.jaxpr)
+        if filling.is_static():
             raise NotGeneralError("the equations are the same for all lengths")
-        self._fill = fill
+        self.jaxpr: Any = filling.jaxpr
+        self._filling = filling
         environment.is_tracing = False
 
     def equations_for(self, lengths: Lengths) -> Equations | None:
@@ -196,7 +204,52 @@ class ShapeTemplate:
         if numbers is None:
             return None
         rules = DerivativeRules(self._rule_numbers, lambda: self._trace(lengths).jaxpr)
-        return Equations(self._fill(Values(numbers, rules)), self._consts, self._container, self.context)
+        return FilledEquations(self, Values(numbers, rules))
+
+    def jaxpr_for(self, numbers: Values) -> Any:
+        """The jaxpr for the lengths whose numbers these are."""
+        return self._filling.fill(numbers)
+
+    def out_avals_for(self, numbers: Values) -> list[Any]:
+        """Shapes, dtypes and weak types of the results for these numbers."""
+        return self._filling.fill_results(numbers)
+
+
+class FilledEquations(Equations):
+    """Equations from a template. Most are only run by NumPy, so the jaxpr is made when somebody asks for it.
+
+    Attributes:
+        template: ShapeTemplate.
+        numbers: Values of the lengths in it.
+    """
+
+    __slots__ = ("_jaxprs", "numbers", "template")
+
+    def __init__(self, template: ShapeTemplate, numbers: Values) -> None:
+        self.template: ShapeTemplate = template
+        self.numbers: Values = numbers
+        self.consts: list[Any] = template.consts
+        self.container: type | None = template.container
+        self.context: Any = template.context
+        self._jaxprs: list[Any] = []
+
+    @property
+    def jaxpr(self) -> Any:
+        """The equations."""
+        if not self._jaxprs:
+            # Two threads may both get here. They both take the first one.
+            self._jaxprs.append(self.template.jaxpr_for(self.numbers))
+        return self._jaxprs[0]
+
+    @property
+    def structure(self) -> Any:
+        """The equations with symbolic lengths."""
+        return self.template.jaxpr
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Shapes, dtypes and weak types of the results."""
+        return self.template.out_avals_for(self.numbers)
 
 
 class _Source(NamedTuple):

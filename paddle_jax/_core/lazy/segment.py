@@ -133,7 +133,7 @@ def infer_signature(kernel: Kernel, avals: tuple[Aval, ...]) -> OpSignature:
     signature = OpSignature(kernel, avals, equations)
     if len(kernel.signatures) >= _MAX_SIGNATURES:
         kernel.start_generation()
-    note_signature(kernel, avals, len(equations.jaxpr.eqns))
+    note_signature(kernel, avals, len(equations.structure.eqns))
     kernel.signatures[avals] = signature
     kernel.note_unread_operands(signature)
     kernel.traced_equations.pop(avals, None)

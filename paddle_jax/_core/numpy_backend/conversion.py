@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, is_low, rule, size_of
 
 
-@rule("convert_element_type")
+@rule("convert_element_type", of_any_lengths=True)
 def _convert(params: Params, ins: Avals, outs: Avals) -> Run:
     source = ins[0].dtype
     target = outs[0].dtype

@@ -103,18 +103,33 @@ def cost(name: str, params: Params, ins: Avals, outs: Avals, run: Run) -> float:
     special = SPECIAL.get(name)
     if special is not None:
         return STEP + SEVERAL.get(name, 0) + special(params, ins, outs)
-    arrays = [size_of(a) * _weight(a.dtype) for a in (*ins, *outs)]
-    return STEP + SEVERAL.get(name, 0) + 1e-9 * ELEMENT.get(name, PER_ELEMENT) * max(arrays, default=0)
+    sizes = [size_of(a) * weight(a.dtype) for a in (*ins, *outs)]
+    base, of_element = elementwise_cost(name)
+    return base + of_element * max(sizes, default=0)
 
 
-def compile_cost(name: str, run: Run) -> float:
-    """Estimated seconds that one more equation adds to a compilation."""
-    inner = sum(p.compile_cost - COMPILE_BASE for p in getattr(run, "inner", ()))
-    return inner + COMPILE.get(name, COMPILE_EQUATION)
+def elementwise_cost(name: str) -> tuple[float, float]:
+    """(estimated seconds of one equation, of each element more) of a primitive that is not in SPECIAL."""
+    return STEP + SEVERAL.get(name, 0), 1e-9 * ELEMENT.get(name, PER_ELEMENT)
+
+
+def compile_cost(name: str, run: Run | None) -> float:
+    """Estimated seconds that one more equation adds to a compilation.
+
+    Args:
+        name: that of its primitive.
+        run: its function; None: without the jaxprs in it.
+    """
+    return inner_compile_cost(run) + COMPILE.get(name, COMPILE_EQUATION)
+
+
+def inner_compile_cost(run: Run | None) -> float:
+    """Estimated seconds that the jaxprs in an equation add to a compilation."""
+    return sum([p.compile_cost - COMPILE_BASE for p in getattr(run, "inner", ())])
 
 
 @functools.cache
-def _weight(dtype: Any) -> float:
+def weight(dtype: Any) -> float:
     """How much an element costs, compared with float32."""
     if not isinstance(dtype, np.dtype):
         return 2
@@ -138,7 +153,7 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> float:
     flops = 2 * size_of(outs[0]) * math.prod(ins[0].shape[k] for k in left)
     return (
         flops / FLOPS * _product(outs[0].dtype)
-        + 1e-9 * sum(size_of(a) * (_weight(a.dtype) - 0.5) for a in (*ins, *outs)) / 2
+        + 1e-9 * sum(size_of(a) * (weight(a.dtype) - 0.5) for a in (*ins, *outs)) / 2
     )
 
 
@@ -162,7 +177,7 @@ def _by_taps(params: Params, ins: Avals, outs: Avals) -> float:
 
 
 def _polynomial(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * _weight(outs[0].dtype))
+    return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * weight(outs[0].dtype))
 
 
 def _sort(params: Params, ins: Avals, outs: Avals) -> float:
@@ -183,7 +198,7 @@ def _windows(params: Params, ins: Avals, outs: Avals) -> float:
 
 
 def _integer_division(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else _weight(outs[0].dtype))
+    return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else weight(outs[0].dtype))
 
 
 def _factorisation(params: Params, ins: Avals, outs: Avals) -> float:

@@ -65,7 +65,7 @@ for _name, _ufunc in PLAIN.items():
 
 
 def _elementary(name: str, ufunc: Any) -> None:
-    @rule(name)
+    @rule(name, of_any_lengths=True)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         if outs[0].dtype.kind == "c":
             return complex_function(name, ufunc, outs[0].dtype)
@@ -86,6 +86,7 @@ for _name, _ufunc in ELEMENTARY.items():
     "pvary",
     "sharding_constraint",
     "layout_constraint",
+    of_any_lengths=True,
 )
 def _identity(params: Params, ins: Avals, outs: Avals) -> Run:
     if len(outs) != 1:
@@ -99,7 +100,7 @@ def _identity(params: Params, ins: Avals, outs: Avals) -> Run:
 define_rule(lambda *operands: operands, "optimization_barrier")
 
 
-@rule("mul")
+@rule("mul", of_any_lengths=True)
 def _mul(params: Params, ins: Avals, outs: Avals) -> Run:
     if any(a.dtype != outs[0].dtype for a in ins):  # the parameter out_dtype of newer versions
         raise Refusal("a product of another dtype than its factors is compiled")
@@ -107,7 +108,7 @@ def _mul(params: Params, ins: Avals, outs: Avals) -> Run:
 
 
 def _bound(name: str, ufunc: Any) -> None:
-    @rule(name)
+    @rule(name, of_any_lengths=True)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         if outs[0].dtype.kind == "c":
             raise Refusal(f"{name} of complex numbers is compiled")  # NumPy and XLA order NaN differently
@@ -118,14 +119,14 @@ _bound("max", np.maximum)
 _bound("min", np.minimum)
 
 
-@rule("square")
+@rule("square", of_any_lengths=True)
 def _square(params: Params, ins: Avals, outs: Avals) -> Run:
     if outs[0].dtype.kind != "c":
         return np.square
     return complex_square
 
 
-@rule("one_minus_square")
+@rule("one_minus_square", of_any_lengths=True)
 def _one_minus_square(params: Params, ins: Avals, outs: Avals) -> Run:
     """1 - x^2 as (1 + x)(1 - x), which is precise next to one."""
     one = np.ones((), outs[0].dtype)
@@ -184,14 +185,14 @@ def _masked(dtype: np.dtype, mask_of: Any) -> Any:
     return masked
 
 
-@rule("exp2")
+@rule("exp2", of_any_lengths=True)
 def _exp2(params: Params, ins: Avals, outs: Avals) -> Run:
     """JAX's definition, exp(x log 2), with its error of some units in the last place."""
     factor = np.log(2.0).astype(outs[0].dtype)
     return lambda x: np.exp(x * factor)
 
 
-@rule("log2")
+@rule("log2", of_any_lengths=True)
 def _log2(params: Params, ins: Avals, outs: Avals) -> Run:
     """JAX's definition, log(x) / log 2, with the error of the product."""
     dtype = outs[0].dtype
@@ -208,7 +209,7 @@ def _log2(params: Params, ins: Avals, outs: Avals) -> Run:
     return lambda x: np.log(x) * factor
 
 
-@rule("sign")
+@rule("sign", of_any_lengths=True)
 def _sign(params: Params, ins: Avals, outs: Avals) -> Run:
     kind = outs[0].dtype.kind
     if kind in "fV":
@@ -216,7 +217,7 @@ def _sign(params: Params, ins: Avals, outs: Avals) -> Run:
     return np.sign
 
 
-@rule("rsqrt")
+@rule("rsqrt", of_any_lengths=True)
 def _rsqrt(params: Params, ins: Avals, outs: Avals) -> Run:
     one = np.ones((), compute_dtype(outs[0].dtype))
     if outs[0].dtype.kind == "c":
@@ -224,7 +225,7 @@ def _rsqrt(params: Params, ins: Avals, outs: Avals) -> Run:
     return in_compute_dtype(lambda x: one / np.sqrt(x), ins, outs[0])
 
 
-@rule("logistic")
+@rule("logistic", of_any_lengths=True)
 def _logistic(params: Params, ins: Avals, outs: Avals) -> Run:
     if outs[0].dtype == np.float16:  # XLA rounds each step, and exp(-x) overflows
         return lambda x: np.float16(1) / (np.float16(1) + np.exp(-x))
@@ -260,7 +261,7 @@ def _integer_pow(params: Params, ins: Avals, outs: Avals) -> Run:
     return in_compute_dtype(power, ins, outs[0])
 
 
-@rule("pow")
+@rule("pow", of_any_lengths=True)
 def _pow(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind not in "fVc":
@@ -272,7 +273,7 @@ def _pow(params: Params, ins: Avals, outs: Avals) -> Run:
     return in_compute_dtype(np.power, ins, outs[0])
 
 
-@rule("round")
+@rule("round", of_any_lengths=True)
 def _round(params: Params, ins: Avals, outs: Avals) -> Run:
     if int(params["rounding_method"]) == 1:  # to the nearest even number
         return np.rint
@@ -332,7 +333,7 @@ def _select(params: Params, ins: Avals, outs: Avals) -> Run:
     return choose
 
 
-@rule("div")
+@rule("div", of_any_lengths=True)
 def _div(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind == "c":
@@ -342,7 +343,7 @@ def _div(params: Params, ins: Avals, outs: Avals) -> Run:
     return quotient(dtype)
 
 
-@rule("rem")
+@rule("rem", of_any_lengths=True)
 def _rem(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind in "fV":

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.base.symbolic_dims import LengthNumber
+from paddle_jax._core.kernels.jaxpr_filling import with_literal_numbers
 from paddle_jax._core.numpy_backend.rules import Refusal
 
 # primitives that stand for the jaxpr among their parameters; the names differ between versions of JAX
@@ -43,44 +45,65 @@ class Flat:
         equations: list of (primitive, params, in slots, out slots, in avals, out avals).
         results: list of the slots of the results.
         arity: int, number of operands.
+        lengths: dict from slots to LengthNumbers, the constants that are computed from symbolic lengths.
+        is_symbolic: bool, whether lengths may be symbolic.
     """
 
-    __slots__ = ("arity", "avals", "constants", "equations", "results")
+    __slots__ = ("arity", "avals", "constants", "equations", "is_symbolic", "lengths", "results")
 
-    def __init__(self) -> None:
+    def __init__(self, is_symbolic: bool = False) -> None:
         self.avals: list[Any] = []
         self.constants: dict[int, np.ndarray] = {}
         self.equations: list[tuple[Any, ...]] = []
         self.results: list[int] = []
         self.arity = 0
+        self.lengths: dict[int, LengthNumber] = {}
+        self.is_symbolic = is_symbolic
 
     def slot(self, aval: Any) -> int:
         """A new slot."""
         self.avals.append(aval)
         return len(self.avals) - 1
 
+    def with_literals(self, jaxpr: Any) -> Any:
+        """A jaxpr in which numbers computed from lengths are literals."""
+        if self.is_symbolic:
+            return with_literal_numbers(jaxpr)
+        return jaxpr
+
     def constant(self, value: Any, aval: Any) -> int:
         """The slot of a constant, as a read-only array."""
-        dtype = aval.dtype
-        if isinstance(dtype, np.dtype):
-            value = np.asarray(value, dtype)
-        else:
-            value = np.asarray(value)
-        # All runs share a constant, so no rule may write into it.
-        if value.flags.writeable:
-            value = value.view()
-            value.flags.writeable = False
         slot = self.slot(aval)
-        self.constants[slot] = value
+        if type(value) is LengthNumber:
+            self.lengths[slot] = value
+        else:
+            self.constants[slot] = read_only(value, aval.dtype)
         return slot
 
 
-def flatten(closed: Any) -> Flat:
-    """The equations of a closed jaxpr that its results need."""
+def read_only(value: Any, dtype: Any) -> np.ndarray:
+    """A constant as an array. All runs share it, so no rule may write into it."""
+    if isinstance(dtype, np.dtype):
+        value = np.asarray(value, dtype)
+    else:
+        value = np.asarray(value)
+    if value.flags.writeable:
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+def flatten(closed: Any, is_symbolic: bool = False) -> Flat:
+    """The equations of a closed jaxpr that its results need.
+
+    Args:
+        closed: the jaxpr.
+        is_symbolic: whether its lengths may be symbolic.
+    """
     jaxpr, consts = open_jaxpr(closed)
     if jaxpr.effects:
         raise Refusal(f"effects: {', '.join(sorted(map(str, jaxpr.effects)))}")
-    flat = Flat()
+    flat = Flat(is_symbolic)
     operands = [flat.slot(v.aval) for v in jaxpr.invars]
     flat.arity = len(operands)
     flat.results = _inline(flat, jaxpr, consts, operands)
@@ -100,6 +123,7 @@ def open_jaxpr(closed: Any) -> tuple[Any, Any]:
 
 def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[int]:
     """Appends the equations of a jaxpr, and of those it calls; gives the slots of its results."""
+    jaxpr = flat.with_literals(jaxpr)
     env = dict(zip(jaxpr.invars, operands, strict=True))
     for v, c in zip(jaxpr.constvars, consts, strict=True):
         env[v] = flat.constant(c, v.aval)
@@ -118,7 +142,7 @@ def _inline(flat: Flat, jaxpr: Any, consts: Any, operands: list[int]) -> list[in
         if name in CALLS:
             outs = _inline(flat, *_callee(equation), ins)
         elif name == "call_hi_primitive":
-            outs = _inline(flat, *_expanded(equation), ins)
+            outs = _inline(flat, *_expanded(equation, flat.is_symbolic), ins)
         elif name == "custom_linear_solve":
             outs = _inline(flat, *_solver(equation, ins))
         else:
@@ -143,9 +167,12 @@ def _callee(equation: Any) -> tuple[Any, Any]:
     raise Refusal(f"primitive '{equation.primitive.name}': its inner jaxpr was not found")
 
 
-def _expanded(equation: Any) -> tuple[Any, Any]:
+def _expanded(equation: Any, is_symbolic: bool) -> tuple[Any, Any]:
     """(jaxpr, constants) of what a primitive of JAX 0.12 that is defined by others stands for."""
     import jax
+
+    if is_symbolic:
+        raise Refusal("a trace for symbolic lengths")
 
     lower = getattr(equation.primitive, "to_lojax", None)
     if lower is None:

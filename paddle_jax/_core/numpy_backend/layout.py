@@ -55,7 +55,7 @@ def _reshape(params: Params, ins: Avals, outs: Avals) -> Run:
     return operator.methodcaller("reshape", shape)
 
 
-@rule("transpose")
+@rule("transpose", of_any_lengths=True)
 def _transpose(params: Params, ins: Avals, outs: Avals) -> Run:
     order = tuple(params["permutation"])
     return operator.methodcaller("transpose", order)
@@ -69,13 +69,13 @@ def _rev(params: Params, ins: Avals, outs: Avals) -> Run:
     return operator.itemgetter(where)
 
 
-@rule("concatenate")
+@rule("concatenate", of_any_lengths=True)
 def _concatenate(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = params["dimension"]
     return lambda *operands: np.concatenate(operands, axis)
 
 
-@rule("stack")
+@rule("stack", of_any_lengths=True)
 def _stack(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = next((params[name] for name in ("axis", "dimension") if name in params), 0)
     return lambda *operands: np.stack(operands, axis)

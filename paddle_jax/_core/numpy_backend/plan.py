@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from paddle_jax._core.numpy_backend import cost as costs
 from paddle_jax._core.numpy_backend.blocks import Call, in_blocks
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
 from paddle_jax._core.numpy_backend.keys import as_word_equation
-from paddle_jax._core.numpy_backend.rules import RULES, Avals, Params, Refusal, Run, size_of
+from paddle_jax._core.numpy_backend.rules import RULES, ArrayType, Avals, Params, Refusal, Run, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
 _LARGEST = 1 << 31  # bytes of the results of an equation
+HUGE = 1 << 24  # bytes of an array from which on the results of an equation may be too large
 _RECYCLE = 1 << 15  # bytes from which memory of dead results is freed at once, and used again
 _VIEWS = frozenset(("broadcast_in_dim", "iota"))
 _KEYS = frozenset(
@@ -64,19 +65,58 @@ class Plan:
 
     def __init__(self, closed_jaxpr: Any) -> None:
         flat = flatten(closed_jaxpr)
-        self.cost = costs.CALL
-        self.compile_cost = costs.COMPILE_BASE
-        self.names: dict[str, int] = {}
-        self._arity = flat.arity
-        self.shapes = [flat.avals[slot].shape for slot in flat.results]
+        cost = costs.CALL
+        compile_cost = costs.COMPILE_BASE
+        names: dict[str, int] = {}
+        calls = []
         # Constants are computed here, without warnings, as in compiled code.
         with np.errstate(all="ignore"):
-            calls = [call for equation in flat.equations for call in self._calls_of(flat, *equation)]
-        calls = in_blocks(calls, flat.avals, flat.results)
+            for primitive, params, ins, outs, in_avals, out_avals in flat.equations:
+                name = primitive.name
+                refuse_huge(name, out_avals)
+                run = build_run(name, params, in_avals, out_avals)
+                names[name] = names.get(name, 0) + 1
+                compile_cost += costs.compile_cost(name, run)
+                call = Call(run, ins, outs, primitive.multiple_results)
+                if not fold(call, name, flat, out_avals):
+                    cost += costs.cost(name, params, in_avals, out_avals, run)
+                    calls.append(call)
+        self._set_calls(calls, flat, cost, compile_cost, names)
+
+    @classmethod
+    def of_calls(
+        cls, calls: list[Call], flat: Flat, cost: float, compile_cost: float, names: dict[str, int]
+    ) -> Plan:
+        """The Plan of NumPy calls.
+
+        Args:
+            calls: the calls in order.
+            flat: Flat with the avals, constants and results that they belong to.
+            cost, compile_cost, names: the attributes of the Plan.
+        """
+        made = object.__new__(cls)
+        made._set_calls(calls, flat, cost, compile_cost, names)
+        return made
+
+    def _set_calls(
+        self, calls: Sequence[Call], flat: Flat, cost: float, compile_cost: float, names: dict[str, int]
+    ) -> None:
+        """Sets all attributes."""
+        self.cost = cost
+        self.compile_cost = compile_cost
+        self.names: dict[str, int] = names
+        self._arity = flat.arity
+        self.shapes = [flat.avals[slot].shape for slot in flat.results]
+        # Most plans have small arrays alone.
+        if max(map(_size, flat.avals), default=0) < _RECYCLE:
+            steps = [_step(call, (), flat, set()) for call in calls]
+        else:
+            calls = in_blocks(calls, flat.avals, flat.results)
+            steps = _schedule(calls, flat)
         # A constant that was only read to compute others need not stay.
         used = {slot for call in calls for slot in call.ins}.union(flat.results)
         self._start = [flat.constants.get(slot) if slot in used else None for slot in range(len(flat.avals))]
-        self._steps = _schedule(calls, flat)
+        self._steps = steps
         # A ufunc gives a new array; other rules may give views.
         owned = {slot for call in calls if isinstance(call.run, np.ufunc) for slot in call.outs}
         self._results = flat.results
@@ -174,37 +214,36 @@ class Plan:
                     slots[k] = None
         return list(map(slots.__getitem__, self._results))
 
-    def _calls_of(
-        self,
-        flat: Flat,
-        primitive: Any,
-        params: Params,
-        ins: Sequence[int],
-        outs: Sequence[int],
-        in_avals: Avals,
-        out_avals: Avals,
-    ) -> Iterator[Call]:
-        """The call of one equation; none if its results are constants, which are then computed here."""
-        name = primitive.name
-        if sum(map(_size, out_avals)) > _LARGEST:
-            raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
-        run = _build(name, params, in_avals, out_avals)
-        self.names[name] = self.names.get(name, 0) + 1
-        self.compile_cost += costs.compile_cost(name, run)
-        # Small results of constants are constants; views take no memory.
-        is_constant = all(map(flat.constants.__contains__, ins))
-        if is_constant and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
-            result = run(*[flat.constants[slot] for slot in ins])
-            results = result if primitive.multiple_results else [result]
-            for slot, x in zip(outs, results, strict=True):
-                flat.constants[slot] = np.asarray(x).view()
-                flat.constants[slot].flags.writeable = False
-            return
-        self.cost += costs.cost(name, params, in_avals, out_avals, run)
-        yield Call(run, ins, outs, primitive.multiple_results)
+
+def fold(call: Call, name: str, flat: Flat, out_avals: Avals) -> bool:
+    """Computes the results of a call of constants; whether that was done.
+
+    Args:
+        call: the call.
+        name: that of the primitive.
+        flat: Flat whose constants it reads and adds to.
+        out_avals: the avals of the results.
+    """
+    # Small results of constants are constants; views take no memory.
+    if not all(map(flat.constants.__contains__, call.ins)):
+        return False
+    if name not in _VIEWS and sum(map(size_of, out_avals)) > _FOLD:
+        return False
+    result = call.run(*[flat.constants[slot] for slot in call.ins])
+    results = result if call.is_multiple else [result]
+    for slot, x in zip(call.outs, results, strict=True):
+        flat.constants[slot] = np.asarray(x).view()
+        flat.constants[slot].flags.writeable = False
+    return True
 
 
-def _build(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
+def refuse_huge(name: str, outs: Avals) -> None:
+    """Raises Refusal where the results of a primitive are too large."""
+    if sum(map(_size, outs)) > _LARGEST:
+        raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
+
+
+def build_run(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
     """The function of an equation."""
     build = RULES.get(name)
     if build is None:
@@ -225,8 +264,6 @@ def _is_of_numbers(aval: Any) -> bool:
 
 def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
     """The steps that `Plan.execute` reads, with the slots to free after each."""
-    if not any(_size(flat.avals[slot]) >= _RECYCLE for call in calls for slot in (*call.ins, *call.outs)):
-        return [_step(call, (), flat, set()) for call in calls]
     last_use: dict[int, int] = {}
     results = set(flat.results)
     for n, call in enumerate(calls):
@@ -333,6 +370,8 @@ def _target(flat: Flat, call: Call, candidates: set[int]) -> int | None:
 
 def _size(aval: Any) -> int:
     """Bytes of an array."""
+    if type(aval) is ArrayType:
+        return aval.nbytes
     if hasattr(aval, "shape"):
         return size_of(aval) * aval.dtype.itemsize
     return 0

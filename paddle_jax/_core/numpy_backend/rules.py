@@ -8,6 +8,7 @@ primitive with several results it gives a sequence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -18,18 +19,46 @@ Avals: TypeAlias = Sequence[Any]  # avals of its operands or results
 Run: TypeAlias = Callable[..., Any]  # function of NumPy arrays
 
 RULES: dict[str, Callable[[Params, Avals, Avals], Run]] = {}
+# The primitives whose functions do not depend on the lengths of axes, only on dtypes and parameters.
+OF_ANY_LENGTHS: set[str] = set()
+
+
+class ArrayType:
+    """The type of an array, which is what rules read of an aval.
+
+    Attributes:
+        shape: tuple of int.
+        dtype: np.dtype.
+        size: int, number of elements.
+        nbytes: int, size in bytes.
+    """
+
+    __slots__ = ("dtype", "nbytes", "shape", "size")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape: tuple[int, ...] = shape
+        self.dtype: np.dtype[Any] = dtype
+        self.size: int = math.prod(shape)
+        self.nbytes: int = self.size * dtype.itemsize
 
 
 class Refusal(Exception):
     """There is no plan; the message is the reason."""
 
 
-def rule(*names: str) -> Callable[[Callable[..., Run]], Callable[..., Run]]:
-    """Registers the decorated builder for the primitives of these names."""
+def rule(*names: str, of_any_lengths: bool = False) -> Callable[[Callable[..., Run]], Callable[..., Run]]:
+    """Registers the decorated builder for the primitives of these names.
+
+    Args:
+        names: those of the primitives.
+        of_any_lengths: whether the function depends on dtypes and parameters alone, not on lengths.
+    """
 
     def register(build: Callable[..., Run]) -> Callable[..., Run]:
         for name in names:
             RULES[name] = build
+        if of_any_lengths:
+            OF_ANY_LENGTHS.update(names)
         return build
 
     return register
@@ -37,7 +66,7 @@ def rule(*names: str) -> Callable[[Callable[..., Run]], Callable[..., Run]]:
 
 def define_rule(run: Run, *names: str) -> None:
     """Registers one function that does not depend on parameters."""
-    rule(*names)(lambda params, ins, outs: run)
+    rule(*names, of_any_lengths=True)(lambda params, ins, outs: run)
 
 
 def is_low(dtype: np.dtype) -> bool:
@@ -68,6 +97,8 @@ def in_compute_dtype(run: Run, ins: Avals, out: Any) -> Run:
 
 def size_of(aval: Any) -> int:
     """The number of elements."""
+    if type(aval) is ArrayType:
+        return aval.size
     size = 1
     for length in aval.shape:
         size *= length

@@ -16,7 +16,7 @@ from paddle_jax._core.base.event_log import log
 from paddle_jax._core.lazy.devices import default_device, may_interpret
 from paddle_jax._core.lazy.segment import OpSignature
 from paddle_jax._core.lazy.transfer import to_numpy
-from paddle_jax._core.numpy_backend import Plan, Refusal, plan
+from paddle_jax._core.numpy_backend import Plan, Refusal, plan_of
 from paddle_jax._core.numpy_backend.cost import COMPILE_BASE
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
@@ -96,7 +96,7 @@ def _make_plan(signature: OpSignature) -> Plan | None:
         _log_refusal(signature, "a weakly typed operand or result")
         return None
     try:
-        return plan(signature.equations)
+        return plan_of(signature.equations)
     except Refusal as refusal:
         _log_refusal(signature, str(refusal))
         return None
@@ -211,7 +211,7 @@ def runs_before_compiling(
 
 def equation_count(ops: Sequence[tuple[Any, ...]]) -> int:
     """Number of the equations of recorded operations."""
-    return sum(len(entry[0].equations.jaxpr.eqns) for entry in ops)
+    return sum(len(entry[0].equations.structure.eqns) for entry in ops)
 
 
 def has_products(ops: Sequence[tuple[Any, ...]]) -> bool:
