@@ -1,4 +1,4 @@
-"""Builds the extension module of `paddle_jax/_core/lazy/recorder.c`, where a C compiler is at hand.
+"""Builds the extension module of the C files in `paddle_jax/_core/lazy`, where a C compiler is at hand.
 
 Without one, or with `PADDLE_JAX_PURE_PYTHON=1`, the wheel is a pure one: the package has the same in Python.
 `pip install -e .` builds it in place, and so does `python hatch_build.py` where setuptools and hatchling are.
@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = "paddle_jax/_core/lazy/recorder.c"
+SOURCES = ("paddle_jax/_core/lazy/recorder.c", "paddle_jax/_core/lazy/interpreter.c")
 MODULE = "paddle_jax._core.lazy._recorder"
 
 
@@ -42,7 +42,7 @@ def is_wanted() -> bool:
 
 
 def build(root: Path) -> Path:
-    """Compiles the source into an extension module beside it, and returns its file."""
+    """Compiles the sources into an extension module beside them, and returns its file."""
     # Without setuptools, as in a build that is not isolated, the package can still be pure Python.
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
@@ -51,7 +51,8 @@ def build(root: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         # Without debugging information, which names folders, a second build gives the same bytes.
         flags = [] if sys.platform == "win32" else ["-g0"]
-        extension = Extension(MODULE, [str(root / SOURCE)], extra_compile_args=flags)
+        sources = [str(root / source) for source in SOURCES]
+        extension = Extension(MODULE, sources, extra_compile_args=flags)
         distribution = Distribution({"ext_modules": [extension]})
         command = build_ext(distribution)
         command.build_lib = folder

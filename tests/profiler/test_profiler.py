@@ -182,6 +182,7 @@ def originals():
             (probes.kernels, "compute"),
             (probes.run_segment, "interpret"),
             (probes.run_segment, "_run_ops"),
+            (probes.segment, "read_pending"),
             (probes.segment.Segment, "run_short_segment"),
             (probes.programs.CompiledSegment, "__call__"),
             (probes.compiled.CompiledFunction, "__call__"),

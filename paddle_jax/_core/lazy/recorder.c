@@ -9,12 +9,9 @@
    collection may record further operations. So each object that is used afterwards is owned here, and an
    operation is committed by one append before anything is allocated. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
-#include <stdbool.h>
+#include "slots.h"
 
-#define INTERFACE 4 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 5 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -32,12 +29,6 @@ static Py_ssize_t tensor_raw, tensor_idx, tensor_version, tensor_alias, tensor_g
     tensor_persistable, tensor_node, tensor_stop;
 static Py_ssize_t node_kernel, node_values, node_n_out, node_segment, node_position, node_hooks,
     node_zero_grad_sources, node_serial, node_diff, node_edges;
-
-typedef struct {
-    const char *owner; /* key of the class in the dict that a setup gets */
-    const char *name;
-    Py_ssize_t *offset;
-} Slot;
 
 static const Slot RECORD_SLOTS[] = {
     {"Context", "segment", &context_segment},
@@ -98,17 +89,8 @@ static PyObject *zero, *one, *no_arguments;
 static PyObject *name_ctx, *name_signatures, *name_view, *name_placed, *name_in_use;
 static PyObject *diffs[1 << MAX_OPERANDS]; /* for each set of operands, as bits, the tuple of their indices */
 
-#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
-
-static void set_slot(PyObject *object, Py_ssize_t offset, PyObject *value)
-{
-    PyObject *old = SLOT(object, offset);
-    SLOT(object, offset) = Py_NewRef(value);
-    Py_XDECREF(old);
-}
-
 /* A new object of a class, as `object.__new__` makes it. */
-static PyObject *new_object(PyTypeObject *type)
+PyObject *new_object(PyTypeObject *type)
 {
     return PyBaseObject_Type.tp_new(type, no_arguments, NULL);
 }
@@ -121,9 +103,6 @@ static bool is_tensor(PyObject *object)
     }
     return false;
 }
-
-/* How a step ended: ELSEWHERE is not the usual case, FAILED has an exception. */
-typedef enum { DONE, ELSEWHERE, FAILED } Outcome;
 
 /* An operation that is recorded. Its objects are owned, or NULL, but for kernel and values. */
 typedef struct {
@@ -683,7 +662,7 @@ static PyObject *follow(PyObject *module, PyObject *arguments)
 }
 
 /* Reads where the members of classes are; 0 where all is as expected. */
-static int read_offsets(PyObject *classes, const Slot *slots, size_t count)
+int read_offsets(PyObject *classes, const Slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         PyObject *owner = PyDict_GetItemString(classes, slots[i].owner);
@@ -700,7 +679,7 @@ static int read_offsets(PyObject *classes, const Slot *slots, size_t count)
 }
 
 /* Reads a class; 0 where it is one. */
-static int read_class(PyObject *classes, const char *name, PyTypeObject **type)
+int read_class(PyObject *classes, const char *name, PyTypeObject **type)
 {
     PyObject *found = PyDict_GetItemString(classes, name);
     if (found == NULL || !PyType_Check(found)) {
@@ -800,7 +779,8 @@ PyMODINIT_FUNC PyInit__recorder(void)
     if (make_constants() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) < 0)
+    if (module != NULL && (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) < 0 ||
+                           paddle_jax_add_interpreter(module) < 0))
         Py_CLEAR(module);
     return module;
 }

@@ -1,4 +1,4 @@
-"""The extension module of `recorder.c`, where the installation could build it."""
+"""The extension module of the C files beside this one, where the installation could build it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import importlib
 import os
 from typing import Any
 
-_INTERFACE = 4  # of recorder.c; raised with each change there, since an older build may be beside it
+_INTERFACE = (
+    5  # as in recorder.c; raised with each change of the C files, since an older build may be beside it
+)
 
 
 def _built() -> Any:

@@ -18,7 +18,7 @@ import jax
 
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
-from paddle_jax._core.base.state import Context
+from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
 from paddle_jax._core.lazy.devices import default_device, target_platform
 from paddle_jax._core.lazy.lazy_array import UNREAD, LazyArray, is_unread, to_lazy, unread_operand
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
 
 FIRST_LIMIT = 256  # length at which a segment is first examined for a loop
+FIRST_REASON = "the first op after optimizer.step() or the next batch"  # for a limit of 0
 _MAX_SIGNATURES = 1024  # of one kernel
 _SMALL = 1 << 14  # bytes of a result that may be computed before the rest of its segment
 _MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
@@ -203,7 +204,7 @@ class Segment:
         self.leaf_positions: Any = {}
         self.results: Any = []
         self.limit: int = limit
-        self.limit_reason: str = "the first op after optimizer.step() or the next batch"
+        self.limit_reason: str = FIRST_REASON
         self.device: Any = UNDECIDED
         self.elsewhere: bool = False
         self.allowance: int = settings.pending_mb << 20
@@ -214,6 +215,9 @@ class Segment:
 
     def materialize(self, lazy: LazyArray) -> Any:
         """The array of a pending result: runs the segment, whichever thread recorded it."""
+        array = read_pending(local.ctx, lazy)
+        if array is not None:
+            return array
         with self.lock:
             if lazy.array is None and self.ops and not self._run_part(lazy):
                 self.run("a value was asked for")
@@ -442,8 +446,16 @@ def prepare_segment(ctx: Context, values: Sequence[LazyArray]) -> None:
         ctx.segment = Segment(segment.limit)  # holds nothing but a leaf on another device
 
 
+def nothing_read(context: Context, lazy: LazyArray) -> Any:
+    """In place of `read_pending` where the installation has no extension module."""
+    return None
+
+
 record_in_python = record
+# the array of a pending result of this thread; None where `Segment.materialize` has to compute it
+read_pending: Callable[[Context, LazyArray], Any] = nothing_read
 if extension is not None:
     _classes = (Context, Segment, Aval, OpSignature, LazyArray)
     extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD)
     record = extension.record
+    read_pending = extension.read_pending

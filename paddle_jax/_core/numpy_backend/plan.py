@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.numpy_backend import cost as costs
 from paddle_jax._core.numpy_backend.blocks import Call, in_blocks
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
@@ -177,7 +178,13 @@ class Plan:
 
     def quietly(self, operands: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As a call, for callers that have NumPy's warnings off."""
-        results = self.execute(operands)
+        if extension is not None:
+            return extension.quietly(self, operands)
+        return self.quietly_in_python(operands)
+
+    def quietly_in_python(self, operands: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """As `quietly`, where the installation has no extension module."""
+        results = self.execute_in_python(operands)
         for k, (owned, shape, dtype) in enumerate(self._ends):
             x = results[k]
             # most results need nothing: an array of its own, as the equation says
@@ -194,6 +201,12 @@ class Plan:
 
     def execute(self, operands: Sequence[Any]) -> list[Any]:
         """The results as they are, NumPy scalars among them; for callers that have NumPy's warnings off."""
+        if extension is not None:
+            return extension.execute(self, operands)
+        return self.execute_in_python(operands)
+
+    def execute_in_python(self, operands: Sequence[Any]) -> list[Any]:
+        """As `execute`, where the installation has no extension module."""
         slots = self._start.copy()
         slots[: self._arity] = operands
         for kind, run, i, j, out, dead in self._steps:
@@ -388,3 +401,7 @@ def _finish(x: Any, owned: bool, shape: tuple[int, ...], dtype: np.dtype) -> np.
     if not owned and x.base is not None and getattr(x.base, "nbytes", 0) > x.nbytes:
         return x.copy()
     return x
+
+
+if extension is not None:
+    extension.setup_plan({"Plan": Plan, "ndarray": np.ndarray}, np.asarray, _finish)

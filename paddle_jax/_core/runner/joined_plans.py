@@ -90,7 +90,7 @@ class JoinedOps:
                 leaf = leaves[-1 - position]
                 array = leaf.array
                 if type(array) is not np.ndarray:
-                    array = _numpy_of(leaf)
+                    array = numpy_of(leaf)
             else:
                 array = env[position]
             operands.append(array)
@@ -110,7 +110,7 @@ class JoinedOps:
         return True
 
 
-def _numpy_of(leaf: LazyArray) -> np.ndarray:
+def numpy_of(leaf: LazyArray) -> np.ndarray:
     """The NumPy array of a leaf."""
     array = leaf.array
     if type(array) is not tuple:
@@ -207,7 +207,7 @@ def _loop_results(
         loop: what runs it as a part of a loop and its gradient, or None.
     """
     signature, *positions = ops[index]
-    operands = [_numpy_of(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
+    operands = [numpy_of(leaves[-1 - p]) if p < 0 else env[p] for p in positions]
     results = interpret(signature, operands, True, loop)
     if results is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,15 +20,18 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
+from paddle_jax._core.lazy.aval import Aval
 from paddle_jax._core.lazy.device_put import put_if_large
 from paddle_jax._core.lazy.devices import default_device, device_of, may_interpret
-from paddle_jax._core.lazy.lazy_array import CONSTANT, LazyArray, lazy_from_numpy, to_lazy
+from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import referenced_results
 from paddle_jax._core.lazy.segment import (
     FIRST_LIMIT,
+    FIRST_REASON,
     UNDECIDED,
     OpSignature,
     Segment,
@@ -40,11 +44,17 @@ from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.numpy_backend.warning_mode import NO_WARNINGS, warning_mode
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
 from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
-from paddle_jax._core.runner.joined_plans import recurring_results, results_or_none
+from paddle_jax._core.runner.joined_plans import numpy_of, recurring_results, results_or_none
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.operands import operands_at
-from paddle_jax._core.runner.short_segments import MAX_ALONE, is_of_integers, new_short_plan, short_plans
-from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, interpret, tier_state
+from paddle_jax._core.runner.short_segments import (
+    MAX_ALONE,
+    ShortPlan,
+    is_of_integers,
+    new_short_plan,
+    short_plans,
+)
+from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, TierState, interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
 _Plan = Iterable[tuple[int, Iterable[int]]]
@@ -420,5 +430,37 @@ Segment.run = run_segment
 Segment.run_single_op = run_single_op
 Segment.run_short_segment = run_short_segment
 Segment.run_integers_alone = run_integers_alone
+if extension is not None:
+    extension.setup_read(
+        {
+            "Context": Context,
+            "Segment": Segment,
+            "LazyArray": LazyArray,
+            "Aval": Aval,
+            "OpSignature": OpSignature,
+            "TierState": TierState,
+            "ShortPlan": ShortPlan,
+        },
+        {
+            "short_plans": short_plans,
+            "default_device": default_device,
+            "may_interpret": may_interpret,
+            "numpy_of": numpy_of,
+            "next_segment": _next_segment,
+            "is_unrelated_error": is_unrelated_error,
+            "Verbose": Verbose,
+            "settings": settings,
+            "log": log,
+            "warning_mode": warning_mode,
+            "no_warnings": NO_WARNINGS,
+            "new_lock": threading.RLock,
+            "undecided": UNDECIDED,
+            "unread": UNREAD,
+            "limit_reason": FIRST_REASON,
+        },
+        MOST_CHEAP_OPS,
+        _LARGE,
+        FIRST_LIMIT,
+    )
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)

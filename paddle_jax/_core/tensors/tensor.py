@@ -24,6 +24,7 @@ from paddle_jax._core.base.interrupt_safe import set_all
 from paddle_jax._core.base.size import Size, TensorSize, are_known
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.value_checks import PendingChecks, after_checks
+from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.aval import INEXACT
 from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
 from paddle_jax._core.lazy.transfer import materialize, to_jax_array, to_numpy
@@ -270,7 +271,7 @@ class Tensor:
     def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16. The arguments change nothing."""
         try:
-            return np.array(host_value(self, "numpy"))
+            return host_value(self, "numpy").copy()
         except NotHereError:
             # Programs call this on all processes, and use the result on those of the mesh. Paddle gives
             # an array without elements, too.
@@ -290,7 +291,9 @@ class Tensor:
             TypeError: an index is not an integer.
         """
         array = host_value(self, "item")
-        if not args and array.size != 1:
+        if not args:
+            if array.size == 1:
+                return array.item()
             raise ValueError(
                 f"(InvalidArgument) item: got a tensor of {array.size} elements; "
                 "only one can become a Python number; give an index"
@@ -333,29 +336,32 @@ class Tensor:
         return self._value.__cuda_array_interface__  # an AttributeError where the array is not on a GPU
 
     def _single_element(self, kind: str) -> Any:
-        """The value of a Tensor with one element, for a conversion to a Python type."""
+        """The value of a Tensor with one element as a Python number, for a conversion to a Python type."""
         raw = self._raw
         size = raw.aval.size if type(raw) is LazyArray else raw.size
         if size != 1:
             raise AssertionError(
                 f"{kind}: got a tensor of shape {list(raw.shape)}; only one element can be converted"
             )
-        return host_value(self, kind).reshape(())[()]
+        return host_value(self, kind).item()
 
     def __bool__(self) -> bool:
-        return bool(self._single_element("bool") > 0)  # as in Paddle, negative numbers count as false
+        element = self._single_element("bool")
+        if type(element) is complex:
+            element = np.complex128(element)  # which has an order
+        return bool(element > 0)  # as in Paddle, negative numbers count as false
 
     def __float__(self) -> float:
-        return float(self._single_element("float").item())
+        return float(self._single_element("float"))
 
     def __int__(self) -> int:
-        return int(self._single_element("int").item())
+        return int(self._single_element("int"))
 
     def __complex__(self) -> complex:
         return complex(self._single_element("complex"))
 
     def __index__(self) -> int:
-        return int(self._single_element("index").item())
+        return int(self._single_element("index"))
 
     def __len__(self) -> int:
         if self._raw.ndim == 0:
@@ -641,13 +647,16 @@ def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
     Raises:
         TracedValueError: the code runs inside a compiled function.
     """
-    frame = local.ctx.frame
+    ctx = local.ctx
+    frame = ctx.frame
     raw = tensor._raw
     if frame.reads_held_values and type(raw) is LazyArray:
         # the usual case without further calls: a value outside of traces, computed on the host
         array = raw.array
         if array is None:
-            array = raw.segment.materialize(raw)
+            array = segments.read_pending(ctx, raw)
+            if array is None:
+                array = raw.segment.materialize(raw)
         if type(array) is np.ndarray and not PendingChecks.queue:
             return array
     known_value = frame.host_value(tensor)
