@@ -41,12 +41,13 @@ def test_each_way_to_compile_a_program():
 @pytest.mark.parametrize(
     "name, value, parameters",
     [
-        ("MALLOC_ARENA_MAX", "3", [-1, -3]),
-        ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3", [-1, -3]),
-        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=3:glibc.malloc.mmap_threshold=3", [-8]),
-        ("MALLOC_TRIM_THRESHOLD_", "3", [-8, -3]),
-        ("MALLOC_MMAP_THRESHOLD_", "3", [-8, -1]),
-        ("OTHER", "1", [-8, -1, -3]),
+        ("MALLOC_ARENA_MAX", "3", [-1, -2, -3]),
+        ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3", [-1, -2, -3]),
+        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=3:glibc.malloc.mmap_threshold=3", [-8, -2]),
+        ("MALLOC_TRIM_THRESHOLD_", "3", [-8, -2, -3]),
+        ("MALLOC_TOP_PAD_", "3", [-8, -1, -3]),
+        ("MALLOC_MMAP_THRESHOLD_", "3", [-8, -1, -2]),
+        ("OTHER", "1", [-8, -1, -2, -3]),
     ],
 )
 def test_malloc_settings_of_the_environment_stay(name, value, parameters, monkeypatch):
