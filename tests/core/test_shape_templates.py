@@ -75,6 +75,44 @@ def test_the_fourth_length_is_not_traced():
     assert paddle.explain().filled_templates > before + 10
 
 
+def _forget_templates():
+    """Drops the templates and traces of other tests."""
+    for kernel in signature_cache._kernels():
+        kernel.shape_templates.clear()
+        if kernel.family is not None:
+            kernel.family.shape_templates.clear()
+
+
+def _train(lengths):
+    """Training steps with batches of these lengths: how many equations templates gave in each."""
+    layer = paddle.nn.Linear(6, 3)
+    optimizer = paddle.optimizer.SGD(parameters=layer.parameters())
+    filled = []
+    for n in lengths:
+        before = log.filled_templates
+        layer(paddle.to_tensor(numbers(n, 6))).square().mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        layer.weight.numpy()
+        filled.append(log.filled_templates - before)
+    return filled
+
+
+def test_the_third_length_of_training_steps_is_not_traced():
+    _forget_templates()
+    first, second, third = _train([21, 32, 43])
+    assert (first, second) == (0, 0)
+    assert third >= 5
+
+
+def test_a_short_last_batch_makes_no_template():
+    _forget_templates()
+    _train([22, 22, 9])
+    known = [known for kernel in signature_cache._kernels() for known in kernel.shape_templates.values()]
+    assert known
+    assert not any(each.templates for each in known)
+
+
 # Functions with a derivative of their own: name -> (function, its derivative in NumPy)
 DERIVATIVES = {
     "relu": (F.relu, lambda x: 1.0 * (x > 0)),
@@ -103,8 +141,7 @@ def _softmax_slopes(p, cotangents):
 def test_functions_with_a_derivative_of_their_own_have_templates(name):
     function, derivative = DERIVATIVES[name]
     # Kernels of sums and squares may have traces for lengths of 0 or 1 from other tests.
-    for kernel in signature_cache._kernels():
-        kernel.shape_templates.clear()
+    _forget_templates()
     log.clear()
     for n in (13, 14, 15, 16):
         x = numbers(n, 5) - 0.5
@@ -210,7 +247,7 @@ def _check_templates_of(source):
     fixed = [(axis, n) for axis, n in enumerate(lengths) if n <= 1]
     try:
         template = shape_templates._template(source, fixed, axes_of)
-        shape_templates._check(template, [(lengths, _traced(source, lengths))])
+        shape_templates._check(template, [shape_templates._Traced(lengths, _traced(source, lengths), 0)])
     except Exception:  # it is traced for each shape
         return
     for more in (1, 3, 10):
@@ -277,10 +314,7 @@ WITH_NUMBERS = {
 def test_attributes_that_are_lengths(name):
     """The sixth choice is not traced, neither for the values nor for the gradient."""
     ours, reference = WITH_NUMBERS[name]
-    for kernel in signature_cache._kernels():
-        kernel.shape_templates.clear()
-        if kernel.family is not None:
-            kernel.family.shape_templates.clear()
+    _forget_templates()
     log.clear()
     for n in (13, 15, 18, 20, 24, 29, 33):
         filled = log.filled_templates

@@ -1,7 +1,7 @@
 """Counts of the work of the process, which `paddle_jax.metrics` shows.
 
 Counting is always on: each count costs an addition where something large happens. Counting in several threads
-at once may lose one; no code decides by these numbers.
+at once may lose one. Results do not depend on these numbers; templates of equations are made by `steps`.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jax.core import ShapedArray
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
+from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _SIMILAR = 2  # traces for lengths that differ on the same axes, before a template is made
 # The same for numbers that are attributes. Layers of one network may differ in them, and be traced once.
 _SIMILAR_NUMBERS = 3
+_SIMILAR_IN_STEPS = 1  # the same for traces of the training step before this one
 _MAX_TRACES = 16  # that are kept to find similar ones
 _SPECIAL = 1  # lengths up to this one take other ways through code: empty and broadcast axes
 _MAX_ATTEMPTS = 16  # to make a template, for operands of the same dtypes and ranks
@@ -67,13 +69,27 @@ class _Failure(NamedTuple):
     by_guards: bool
 
 
+class _Traced(NamedTuple):
+    """A trace for some lengths.
+
+    Attributes:
+        lengths: the lengths.
+        equations: those of the trace.
+        step: number of training steps before it.
+    """
+
+    lengths: Lengths
+    equations: Equations
+    step: int
+
+
 class ShapeTemplates:
     """What a kernel knows of operands with the same dtypes and ranks.
 
     Attributes:
         number_count: int, how many of the lengths are numbers among the attributes. If there are any, a
             template is made only where one of them varies.
-        traced: list of (lengths, equations) of the last traces, for which no template held.
+        traced: list of the last traces, for which no template held.
         templates: list of ShapeTemplate.
         attempts: int, templates that may still be made, or fail for their guards.
     """
@@ -82,16 +98,17 @@ class ShapeTemplates:
 
     def __init__(self, number_count: int = 0) -> None:
         self.number_count: int = number_count
-        self.traced: list[tuple[Lengths, Equations]] = []
+        self.traced: list[_Traced] = []
         self.templates: list[ShapeTemplate] = []
         self.attempts: int = _MAX_ATTEMPTS
 
     def note_trace(self, lengths: Lengths, equations: Equations) -> None:
         """Keeps the equations of a trace, to compare a template with them."""
-        if self.attempts and all(lengths != known for known, _ in self.traced):
-            self.traced = [*self.traced[1 - _MAX_TRACES :], (lengths, equations)]
+        if self.attempts and all(lengths != known.lengths for known in self.traced):
+            traced = _Traced(lengths, equations, Counters.steps)
+            self.traced = [*self.traced[1 - _MAX_TRACES :], traced]
 
-    def add_template(self, template: ShapeTemplate, similar: list[tuple[Lengths, Equations]]) -> None:
+    def add_template(self, template: ShapeTemplate, similar: list[_Traced]) -> None:
         """Adds a template, which replaces the traces that it was made from."""
         self.templates.append(template)
         self.attempts -= 1
@@ -105,20 +122,26 @@ class ShapeTemplates:
         if not self.attempts:
             self.traced = []
 
-    def similar_traces(self, lengths: Lengths) -> list[tuple[Lengths, Equations]]:
+    def similar_traces(self, lengths: Lengths) -> list[_Traced]:
         """The traces that differ from these lengths on the fewest axes, the same ones; empty if there are too
         few."""
-        by_axes: dict[tuple[int, ...], list[tuple[Lengths, Equations]]] = {}
+        by_axes: dict[tuple[int, ...], list[_Traced]] = {}
         for traced in self.traced:
-            pairs = enumerate(zip(lengths, traced[0], strict=True))
+            pairs = enumerate(zip(lengths, traced.lengths, strict=True))
             differing = tuple([axis for axis, (length, known) in pairs if length != known])
-            if self._wants_template(differing, lengths, traced[0]):
+            if self._wants_template(differing, lengths, traced.lengths):
                 by_axes.setdefault(differing, []).append(traced)
-        least = _SIMILAR_NUMBERS if self.number_count else _SIMILAR
-        enough = [axes for axes, similar in by_axes.items() if len(similar) >= least]
+        enough = [axes for axes, similar in by_axes.items() if self._are_enough(similar)]
         if not enough:
             return []
-        return by_axes[min(enough, key=len)][-least:]
+        return by_axes[min(enough, key=len)][-_SIMILAR_NUMBERS if self.number_count else -_SIMILAR :]
+
+    def _are_enough(self, similar: list[_Traced]) -> bool:
+        """Whether there are enough traces that differ on the same axes."""
+        # Where each step of training has other lengths, the next one will, too.
+        if sum(traced.step == Counters.steps - 1 for traced in similar) >= _SIMILAR_IN_STEPS:
+            return True
+        return len(similar) >= (_SIMILAR_NUMBERS if self.number_count else _SIMILAR)
 
     def _wants_template(self, axes: tuple[int, ...], *choices: Lengths) -> bool:
         """Whether a template is wanted for choices of lengths that differ on these axes."""
@@ -336,7 +359,7 @@ def _sources(kernel: Kernel, avals: tuple[Aval, ...]) -> list[_Source]:
     return sources
 
 
-def _try_template(source: _Source, similar: list[tuple[Lengths, Equations]]) -> ShapeTemplate | _Failure:
+def _try_template(source: _Source, similar: list[_Traced]) -> ShapeTemplate | _Failure:
     """A new template, or why there is none."""
     try:
         return _new_template(source, similar)
@@ -363,11 +386,11 @@ def _filled(known: ShapeTemplates, lengths: Lengths) -> Equations | None:
     return None
 
 
-def _new_template(source: _Source, similar: list[tuple[Lengths, Equations]]) -> ShapeTemplate:
+def _new_template(source: _Source, similar: list[_Traced]) -> ShapeTemplate:
     """A template for lengths that vary as those of a source and of similar traces."""
     axes_of: dict[tuple[int, ...], list[int]] = {}
     fixed = []
-    for axis, varied in enumerate(zip(source.lengths, *[traced for traced, _ in similar], strict=True)):
+    for axis, varied in enumerate(zip(source.lengths, *[traced.lengths for traced in similar], strict=True)):
         if len(set(varied)) == 1:
             fixed.append((axis, varied[0]))
         else:
@@ -404,7 +427,7 @@ def symbolic_equations(kernel: Any, structs: Sequence[Any]) -> Equations:
     return equations
 
 
-def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> None:
+def _check(template: ShapeTemplate, traced: list[_Traced]) -> None:
     """Compares a template with traces.
 
     Raises:
@@ -412,10 +435,10 @@ def _check(template: ShapeTemplate, traced: list[tuple[Lengths, Equations]]) -> 
         _OtherGuardsError: it holds for none of them.
     """
     checked = False
-    for lengths, expected in traced:
-        filled = template.equations_for(lengths)
+    for each in traced:
+        filled = template.equations_for(each.lengths)
         if filled is not None:
-            if not _same_equations(filled, expected):
+            if not _same_equations(filled, each.equations):
                 raise NotGeneralError("the filled equations are not those of the trace")
             checked = True
     if not checked:

@@ -99,6 +99,13 @@ class PlanTemplate:
 
     Args:
         equations: their template.
+    Attributes:
+        _equations: list of _Equation.
+        _flat: Flat with what holds for all lengths. An aval is None where a length is symbolic.
+        _shapes: dict from (shape, dtype) to its number; a symbolic length is the number of its value there.
+        _slots: list of (slot, number of its shape) of the slots with symbolic lengths.
+        _names: dict, the attribute of the plans.
+        _compile_cost: float, that of the plans without the jaxprs in their equations.
     Raises:
         Refusal: an equation has no rule.
         NotGeneralError: a length has to be known.
@@ -111,20 +118,21 @@ class PlanTemplate:
         if any(not isinstance(aval.dtype, np.dtype) for aval in flat.avals):
             raise Refusal("random keys")
         self._names: dict[str, int] = {}
-        self._compile_cost = costs.COMPILE_BASE  # without jaxprs in equations
+        self._compile_cost = costs.COMPILE_BASE
         self._equations: list[_Equation] = []
         constants = {*flat.constants, *flat.lengths}  # slots whose values depend on no operand
         with np.errstate(all="ignore"):
             for equation in flat.equations:
                 self._add(constants, *equation)
         self._flat = flat
-        self._shapes: dict[Any, int] = {}  # number of each different symbolic shape, with its dtype
-        self._slots: list[tuple[int, int]] = []  # (slot, number of its shape) of those with symbolic lengths
+        self._shapes: dict[Any, int] = {}
+        self._slots: list[tuple[int, int]] = []
         for slot, aval in enumerate(flat.avals):
             if _is_symbolic(aval):
-                # a node is its number, a known length its complement, which is negative
+                # A known length is its complement, which is negative.
                 shape = tuple([n.node if type(n) is SymbolicDim else ~n for n in aval.shape])
                 self._slots.append((slot, self._shapes.setdefault((shape, aval.dtype), len(self._shapes))))
+                flat.avals[slot] = None
             else:
                 flat.avals[slot] = ArrayType(aval.shape, aval.dtype)
 
