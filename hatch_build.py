@@ -13,7 +13,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = ("paddle_jax/_core/lazy/recorder.c", "paddle_jax/_core/lazy/interpreter.c")
+SOURCES = (
+    "paddle_jax/_core/lazy/recorder.c",
+    "paddle_jax/_core/lazy/interpreter.c",
+    "paddle_jax/_core/lazy/random_words.c",
+)
 MODULE = "paddle_jax._core.lazy._recorder"
 
 

@@ -13,6 +13,15 @@ from tests.interpreter.compare import check
 KEY = np.array([123456789, 4000000000], np.uint32)
 
 
+@pytest.fixture(autouse=True, params=["extension", "NumPy"])
+def way(request, monkeypatch):
+    """Tests run with the extension module and without."""
+    if request.param == "NumPy":
+        monkeypatch.setattr(random_bits, "extension", None)
+    elif random_bits.extension is None:
+        pytest.skip("this installation has no extension module")
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
 def test_bits(dtype):
     def draw(words):
@@ -76,3 +85,11 @@ def test_bits_are_shared_by_two_draws_in_bounded_memory():
         draw(np.array([i, 1], np.uint32))
     assert shared.nbytes <= random_bits._SHARED
     assert shared.nbytes == sum(bits.nbytes for bits in shared.drawn.values())
+
+
+def test_words_of_buffers_that_differ_are_refused():
+    if random_bits.extension is None:
+        pytest.skip("this test is of the extension module")
+    some = np.zeros(3, np.uint32)
+    with pytest.raises(ValueError, match="differ in length"):
+        random_bits.extension.random_words(1, 2, some, some, np.empty(2, np.uint32), np.empty(2, np.uint32))

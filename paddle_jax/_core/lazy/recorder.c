@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 5 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 6 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -780,7 +780,7 @@ PyMODINIT_FUNC PyInit__recorder(void)
         return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) < 0 ||
-                           paddle_jax_add_interpreter(module) < 0))
+                           paddle_jax_add_interpreter(module) < 0 || paddle_jax_add_random_words(module) < 0))
         Py_CLEAR(module);
     return module;
 }

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 _INTERFACE = (
-    5  # as in recorder.c; raised with each change of the C files, since an older build may be beside it
+    6  # as in recorder.c; raised with each change of the C files, since an older build may be beside it
 )
 
 

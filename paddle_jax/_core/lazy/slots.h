@@ -42,6 +42,11 @@ int paddle_jax_read_class(PyObject *classes, const char *name, PyTypeObject **ty
 /* Adds its functions to the extension module; 0 where all went well. */
 int paddle_jax_add_interpreter(PyObject *module);
 
+/* In random_words.c: */
+
+/* As paddle_jax_add_interpreter. */
+int paddle_jax_add_random_words(PyObject *module);
+
 #define new_object paddle_jax_new_object
 #define read_offsets paddle_jax_read_offsets
 #define read_class paddle_jax_read_class

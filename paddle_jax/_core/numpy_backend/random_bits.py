@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, define_rule, rule
 
 # From the specification of Threefry-2x32.
@@ -20,6 +21,8 @@ _FEW = 8  # counters up to which Python's integers are quicker
 _BLOCK = 1 << 14  # counters that stay in the cache
 _SHARED = 1 << 24  # bytes of bits that wait for their second use
 _MIN_SHARED = 1 << 10  # bytes; fewer are drawn again as quickly
+
+_ZERO = np.zeros(1, np.uint32)
 
 
 def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
@@ -43,6 +46,28 @@ def threefry(k1: Any, k2: Any, x0: Any, x1: Any) -> Any:
         part = slice(start, start + _BLOCK)
         _block(k1[part], k2[part], x0[part], x1[part], out0[part], out1[part])
     return out0.reshape(shape), out1.reshape(shape)
+
+
+def _words_under(key: np.ndarray, rank: int, x0: np.ndarray, x1: np.ndarray) -> Any:
+    """The two words of each counter under each key: the axes of the keys, then those of the counters.
+
+    Args:
+        key: the words of one key, or of a stack of keys.
+        rank: the number of axes of the keys.
+        x0: the high words of the counters, contiguous.
+        x1: the low words, as x0.
+    """
+    if not rank and extension is not None:
+        first = np.empty(x0.shape, np.uint32)
+        second = np.empty(x0.shape, np.uint32)
+        extension.random_words(*key.tolist(), x0, x1, first, second)
+        return first, second
+    if rank:  # a stack of keys: each has the same counters
+        shape = key.shape[:rank] + x0.shape
+        x0 = np.broadcast_to(x0, shape)
+        x1 = np.broadcast_to(x1, shape)
+    k1, k2 = _words(key, x0.ndim - rank)
+    return threefry(k1, k2, x0, x1)
 
 
 def _few(k1: int, k2: int, a: int, b: int) -> tuple[int, int]:
@@ -167,18 +192,14 @@ def _random_bits(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def bits(key: Any) -> Any:
         nonlocal counters
-        k1, k2 = _words(key, len(shape))
         if counters is None:
             counters = _counters(shape)
-        x0, x1 = counters
-        if rank:  # a stack of keys: each has the same counters
-            x0 = np.broadcast_to(x0, k1.shape[:rank] + shape)
-            x1 = np.broadcast_to(x1, k1.shape[:rank] + shape)
-        a, b = threefry(k1, k2, x0, x1)
+        a, b = _words_under(key, rank, *counters)
         # As in JAX: 64 bits take both words, fewer bits a mix of them.
         if width == 64:
             return (a.astype(dtype) << np.uint64(32)) | b
-        return (a ^ b).astype(dtype, copy=False)
+        np.bitwise_xor(a, b, out=a)
+        return a.astype(dtype, copy=False)
 
     return bits if rank else shared_bits
 
@@ -189,6 +210,10 @@ def _fold_in(params: Params, ins: Avals, outs: Avals) -> Run:
 
     def fold_in(key: Any, data: Any) -> Any:
         data = np.asarray(data).astype(np.uint32)
+        if extension is not None and key.ndim == 1 and not data.ndim:
+            pair = np.empty(2, np.uint32)
+            extension.random_words(*key.tolist(), _ZERO, data, pair[:1], pair[1:])
+            return pair
         k1, k2 = _words(key)
         return np.stack(threefry(k1, k2, np.zeros_like(data), data), -1)
 
@@ -198,12 +223,11 @@ def _fold_in(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("random_split")
 def _random_split(params: Params, ins: Avals, outs: Avals) -> Run:
     _check(ins[0])
-    shape = tuple(params["shape"])
+    rank = len(ins[0].shape)
+    counters = _counters(tuple(params["shape"]))
 
     def split(key: Any) -> Any:
-        k1, k2 = _words(key, len(shape))
-        counters = [np.broadcast_to(c, ins[0].shape + shape) for c in _counters(shape)]
-        return np.stack(threefry(k1, k2, *counters), -1)
+        return np.stack(_words_under(key, rank, *counters), -1)
 
     return split
 
