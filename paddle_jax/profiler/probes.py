@@ -97,6 +97,7 @@ def install(rows: Rows) -> None:
     _swap(run_segment, "_run_ops", lambda inner: _flushed(inner, add))
     # Short segments and recurring ones run as a whole; a recording has their operations one by one.
     _swap(segment, "read_pending", lambda inner: _none)
+    _swap(segment, "read_held", lambda inner: _none)
     _swap(segment.Segment, "run_short_segment", lambda inner: _left_to_run_ops)
     _swap(run_segment, "recurring_results", lambda inner: _none)
     _swap(segment, "infer_signature", lambda inner: _inferred(inner, add))

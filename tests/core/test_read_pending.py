@@ -117,6 +117,33 @@ def test_only_what_is_referenced_gets_an_array(p):
     assert [value.array is None for value in results] == [True, False]
 
 
+def test_a_segment_that_nobody_holds_begins_again(p):
+    _, y = pending(p, CALLS["two"])
+    before = id(local.ctx.segment)
+    assert segments.read_pending(local.ctx, y._raw) is not None
+    assert id(local.ctx.segment) == before
+    assert fields(local.ctx.segment) == fields(segments.Segment(256))
+    assert y._raw.segment is segments.CLOSED
+    assert fields(segments.CLOSED)["ops"] == ()
+
+
+def test_a_segment_that_a_node_holds_is_closed(p):
+    x = p.to_tensor([1.0, 2.0], stop_gradient=False)
+    for _ in range(3):
+        (x * x).sum().item()
+    local.ctx.segment = segments.Segment(256)
+    product = x * x
+    total = product.sum()
+    node = total._node
+    segment = node.segment
+    assert segments.read_pending(local.ctx, total._raw).item() == 5.0
+    assert local.ctx.segment is not segment
+    assert (segment.ops, segment.leaves, segment.limit) == ((), None, -1)
+    (product * x).sum()
+    total.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
 def test_several_results_are_all_there(p):
     x, y = pending(p, lambda p, x: p.split(x, 2)[0])
     first, second = p.split(x, 2)

@@ -24,6 +24,7 @@ def way(request, monkeypatch):
         pytest.skip("this installation has no extension module")
     if request.param == "python":
         monkeypatch.setattr(segments, "read_pending", segments.nothing_read)
+        monkeypatch.setattr(segments, "read_held", segments.nothing_read)
         monkeypatch.setattr(sys.modules[Plan.__module__], "extension", None)
     return request.param
 

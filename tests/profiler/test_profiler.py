@@ -183,6 +183,7 @@ def originals():
             (probes.run_segment, "interpret"),
             (probes.run_segment, "_run_ops"),
             (probes.segment, "read_pending"),
+            (probes.segment, "read_held"),
             (probes.segment.Segment, "run_short_segment"),
             (probes.programs.CompiledSegment, "__call__"),
             (probes.compiled.CompiledFunction, "__call__"),

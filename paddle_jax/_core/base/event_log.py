@@ -28,6 +28,21 @@ class _Log:
         events: deque of str.
     """
 
+    __slots__ = (
+        "_before_clear",
+        "background_seconds",
+        "compile_seconds",
+        "compiled_runs",
+        "compiles",
+        "events",
+        "filled_templates",
+        "flat_buffers",
+        "guard_failures",
+        "interpreted_ops",
+        "refusals",
+        "segments",
+    )
+
     def __init__(self) -> None:
         self._before_clear: collections.Counter[str] = collections.Counter()
         self.segments = 0

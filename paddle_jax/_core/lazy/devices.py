@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import jax
+from jax._src import config as jax_config  # the public `jax.config` takes twice as long
 from jax._src import (
     xla_bridge,  # JAX has no public way to ask whether a backend is in use, or which there may be
 )
@@ -37,9 +38,11 @@ class _Host:
 
 
 HOST = _Host()
+# JAX's setting of the device that the program has chosen, with an attribute `value`; None: it is elsewhere
+CHOSEN_DEVICE: Any = getattr(jax_config, "default_device", None)
 
 
-class _Devices:
+class Devices:
     """The devices that are known so far.
 
     Attributes:
@@ -100,7 +103,7 @@ def default_device() -> Any:
     chosen = jax.config.jax_default_device  # pyright: ignore[reportAttributeAccessIssue]
     if chosen is not None:
         return canonical_device(chosen)
-    return _Devices.default or _find_default()
+    return Devices.default or _find_default()
 
 
 def may_interpret(device: Any) -> bool:
@@ -110,12 +113,12 @@ def may_interpret(device: Any) -> bool:
 
 def _find_default() -> Any:
     if _has_only_cpu():
-        _Devices.default = HOST
+        Devices.default = HOST
     else:
-        _Devices.default = canonical_device(jax.local_devices()[0])
-        if getattr(_Devices.default, "platform", "") == "tpu":
+        Devices.default = canonical_device(jax.local_devices()[0])
+        if getattr(Devices.default, "platform", "") == "tpu":
             tpu_compiler.refuse_complex128()
-    return _Devices.default
+    return Devices.default
 
 
 def _has_only_cpu() -> bool:
@@ -140,9 +143,9 @@ def _has_only_cpu() -> bool:
 def canonical_device(device: Any) -> Any:
     """HOST for the device that it stands for; any other as it is."""
     # HOST stands for a device that is known once the CPU has started.
-    if _Devices.host is None and isinstance(device, jax.Device):
+    if Devices.host is None and isinstance(device, jax.Device):
         _start_host()
-    if device is _Devices.host:
+    if device is Devices.host:
         return HOST
     return device
 
@@ -151,22 +154,22 @@ def jax_device(device: Any) -> Any:
     """The device of JAX behind HOST, whose client starts now; any other as it is."""
     if device is not HOST:
         return device
-    return _Devices.host or _start_host()
+    return Devices.host or _start_host()
 
 
 def _start_host() -> Any:
     try:
-        _Devices.host = jax.local_devices(backend="cpu")[0]
+        Devices.host = jax.local_devices(backend="cpu")[0]
     except RuntimeError:  # the program's settings allow accelerators only
-        _Devices.host = HOST
-    return _Devices.host
+        Devices.host = HOST
+    return Devices.host
 
 
 def device_of(array: jax.Array) -> Any:
     """The device of a jax array; a frozenset of those of a mesh."""
     devices = array.sharding.device_set
     # a mesh of one device may lie in another process, so results must stay bound to it
-    is_on_mesh = _Devices.meshes_over_processes and isinstance(array.sharding, NamedSharding)
+    is_on_mesh = Devices.meshes_over_processes and isinstance(array.sharding, NamedSharding)
     if len(devices) == 1 and not is_on_mesh:
         return canonical_device(next(iter(devices)))
     return frozenset(devices)
@@ -174,12 +177,12 @@ def device_of(array: jax.Array) -> Any:
 
 def bind_to_meshes() -> None:
     """Keeps results of values on a mesh of one device bound to that mesh."""
-    _Devices.meshes_over_processes = True
+    Devices.meshes_over_processes = True
 
 
 def stay_on_host() -> None:
     """Keeps new Tensors of this process NumPy arrays; JAX starts at the first computation with one."""
-    _Devices.stay_on_host = True
+    Devices.stay_on_host = True
 
 
 def keep_on_host(array: np.ndarray) -> np.ndarray | None:
@@ -187,6 +190,6 @@ def keep_on_host(array: np.ndarray) -> np.ndarray | None:
 
     That is so in a process that has no device in use and wants none.
     """
-    if _Devices.stay_on_host and not xla_bridge._backends:
+    if Devices.stay_on_host and not xla_bridge._backends:
         return array
     return None

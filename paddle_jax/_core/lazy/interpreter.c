@@ -14,7 +14,7 @@
 
 /* Where the members of classes are in their objects. */
 static Py_ssize_t plan_arity, plan_start, plan_steps, plan_results, plan_ends;
-static Py_ssize_t context_segment, context_loop_unit, context_next_limit;
+static Py_ssize_t context_frame, context_segment, context_loop_unit, context_next_limit;
 static Py_ssize_t segment_ops, segment_leaves, segment_leaf_positions, segment_results, segment_limit,
     segment_limit_reason, segment_device, segment_elsewhere, segment_allowance, segment_recording,
     segment_running_call, segment_error, segment_lock;
@@ -22,6 +22,8 @@ static Py_ssize_t lazy_aval, lazy_array, lazy_segment, lazy_position, lazy_devic
 static Py_ssize_t aval_nbytes, aval_shape, aval_dtype;
 static Py_ssize_t signature_container, signature_tier_state;
 static Py_ssize_t state_plan, state_waste;
+static Py_ssize_t log_segments, log_interpreted_ops;
+static Py_ssize_t settings_min_repeats, settings_max_ops, settings_pending_mb, settings_interpreter;
 static Py_ssize_t short_plan, short_operands, short_positions, short_alone;
 
 static const Slot PLAN_SLOTS[] = {
@@ -30,6 +32,7 @@ static const Slot PLAN_SLOTS[] = {
 };
 
 static const Slot READ_SLOTS[] = {
+    {"Context", "frame", &context_frame},
     {"Context", "segment", &context_segment},
     {"Context", "loop_unit", &context_loop_unit},
     {"Context", "next_limit", &context_next_limit},
@@ -59,6 +62,12 @@ static const Slot READ_SLOTS[] = {
     {"OpSignature", "tier_state", &signature_tier_state},
     {"TierState", "plan", &state_plan},
     {"TierState", "waste", &state_waste},
+    {"Log", "segments", &log_segments},
+    {"Log", "interpreted_ops", &log_interpreted_ops},
+    {"Settings", "min_repeats", &settings_min_repeats},
+    {"Settings", "max_ops", &settings_max_ops},
+    {"Settings", "pending_mb", &settings_pending_mb},
+    {"Settings", "interpreter", &settings_interpreter},
     {"ShortPlan", "plan", &short_plan},
     {"ShortPlan", "operands", &short_operands},
     {"ShortPlan", "positions", &short_positions},
@@ -70,13 +79,14 @@ static PyTypeObject *ndarray, *Plan, *Context, *Segment, *LazyArray, *Aval, *OpS
 static PyObject *make_array, *finish_result;
 static PyObject *short_plans, *default_device, *may_interpret, *numpy_of, *next_segment, *is_unrelated_error;
 static PyObject *Verbose, *settings, *log_, *warning_mode, *no_warnings, *new_lock, *undecided, *unread, *limit_reason;
+static PyObject *Devices, *host, *chosen_device, *closed, *PendingChecks;
 static long max_ops, large_bytes, first_limit;
 
 /* Made once. */
 static PyObject *closed_limit, *no_ops;
 static PyObject *names_out, *name_dtype, *name_shape, *name_base, *name_flags, *name_c_contiguous;
-static PyObject *name_level, *name_modules, *name_min_repeats, *name_max_ops, *name_pending_mb, *name_segments,
-    *name_interpreted_ops, *name_acquire, *name_release, *name_set, *name_reset;
+static PyObject *name_level, *name_modules, *name_default, *name_value, *name_reads_held_values, *name_queue,
+    *name_acquire, *name_release, *name_set, *name_reset;
 
 /* A run of a plan. Each slot holds an object, which is owned. */
 typedef struct {
@@ -343,27 +353,60 @@ static void release(Read *read)
     Py_CLEAR(read->array);
 }
 
-/* An attribute as an integer; -1 with an exception where it is none. */
-static long number_in(PyObject *object, PyObject *name)
+/* A number in a slot; -1 with an exception where there is none. */
+static long number_in(PyObject *object, Py_ssize_t offset)
 {
-    PyObject *found = PyObject_GetAttr(object, name);
-    long number = found == NULL ? -1 : PyLong_AsLong(found);
-    Py_XDECREF(found);
-    return number;
+    PyObject *number = SLOT(object, offset);
+    if (number == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "recorder: a number is missing");
+        return -1;
+    }
+    return PyLong_AsLong(number);
 }
 
 /* Whether nothing is printed, and segments are not to be compiled after a number of runs. */
 static Outcome find_mode(void)
 {
     PyObject *modules = PyObject_GetAttr(Verbose, name_modules);
-    if (modules == NULL)
-        return FAILED;
-    bool is_usual = PyDict_CheckExact(modules) && PyDict_GET_SIZE(modules) == 0;
-    Py_DECREF(modules);
-    is_usual = is_usual && number_in(Verbose, name_level) <= 0 && number_in(settings, name_min_repeats) == 0;
+    PyObject *level = modules == NULL ? NULL : PyObject_GetAttr(Verbose, name_level);
+    bool is_usual = level != NULL && PyDict_CheckExact(modules) && PyDict_GET_SIZE(modules) == 0 &&
+                    PyLong_AsLong(level) <= 0 && number_in(settings, settings_min_repeats) == 0;
+    Py_XDECREF(modules);
+    Py_XDECREF(level);
     if (PyErr_Occurred())
         return FAILED;
     return is_usual ? DONE : ELSEWHERE;
+}
+
+/* Whether arrays are on the host where nothing else is chosen: 1, 0, or -1 with an exception. */
+static int is_host_the_default(void)
+{
+    if (chosen_device == Py_None)
+        return 0; /* this version of JAX has the choice elsewhere */
+    int is_host = has(Devices, name_default, host, false);
+    return is_host > 0 ? has(chosen_device, name_value, Py_None, false) : is_host;
+}
+
+/* Finds the device of the segment, and whether NumPy may compute there. */
+static Outcome find_device(Read *read)
+{
+    PyObject *device = SLOT(read->segment, segment_device);
+    if (device == NULL)
+        return ELSEWHERE;
+    read->device = Py_NewRef(device);
+    int is_usual = device == host || device == undecided ? is_host_the_default() : 0;
+    if (is_usual > 0) {
+        if (device == undecided)
+            Py_SETREF(read->device, Py_NewRef(host));
+        return SLOT(settings, settings_interpreter) == Py_True ? DONE : ELSEWHERE;
+    }
+    if (is_usual == 0 && device == undecided)
+        Py_SETREF(read->device, PyObject_CallNoArgs(default_device));
+    PyObject *answer = is_usual < 0 || read->device == NULL ? NULL : PyObject_CallOneArg(may_interpret, read->device);
+    if (answer == NULL)
+        return FAILED;
+    Py_DECREF(answer);
+    return answer == Py_True ? DONE : ELSEWHERE;
 }
 
 /* Finds the segment of the value, which must be that of the thread, and its device. */
@@ -374,18 +417,7 @@ static Outcome find_segment(Read *read)
         return ELSEWHERE;
     read->segment = Py_NewRef(segment);
     Outcome outcome = find_mode();
-    if (outcome != DONE)
-        return outcome;
-    read->device = Py_XNewRef(SLOT(segment, segment_device));
-    if (read->device == undecided)
-        Py_SETREF(read->device, PyObject_CallNoArgs(default_device));
-    if (read->device == NULL)
-        return PyErr_Occurred() ? FAILED : ELSEWHERE;
-    PyObject *answer = PyObject_CallOneArg(may_interpret, read->device);
-    if (answer == NULL)
-        return FAILED;
-    Py_DECREF(answer);
-    return answer == Py_True ? DONE : ELSEWHERE;
+    return outcome == DONE ? find_device(read) : outcome;
 }
 
 /* A list in a slot, owned; NULL where there is none. */
@@ -577,7 +609,13 @@ static Outcome judge_error(void)
 static PyObject *change_warnings(PyObject *method, PyObject *mode)
 {
     int collects = PyGC_Disable();
-    PyObject *result = PyObject_CallMethodOneArg(warning_mode, method, mode);
+    PyObject *result;
+    if (!PyContextVar_CheckExact(warning_mode))
+        result = PyObject_CallMethodOneArg(warning_mode, method, mode);
+    else if (method == name_set)
+        result = PyContextVar_Set(warning_mode, mode);
+    else
+        result = PyContextVar_Reset(warning_mode, mode) < 0 ? NULL : Py_NewRef(Py_None);
     if (collects)
         PyGC_Enable();
     return result;
@@ -606,23 +644,22 @@ static Outcome run_without_warnings(Read *read)
 }
 
 /* Raises a count of the log. */
-static int add_to_log(PyObject *name, Py_ssize_t number)
+static int add_to_log(Py_ssize_t offset, Py_ssize_t number)
 {
-    PyObject *before = PyObject_GetAttr(log_, name);
-    PyObject *added = before == NULL ? NULL : PyLong_FromSsize_t(number);
-    PyObject *sum = added == NULL ? NULL : PyNumber_Add(before, added);
-    int outcome = sum == NULL ? -1 : PyObject_SetAttr(log_, name, sum);
-    Py_XDECREF(before);
-    Py_XDECREF(added);
-    Py_XDECREF(sum);
-    return outcome;
+    long before = number_in(log_, offset);
+    PyObject *sum = PyErr_Occurred() ? NULL : PyLong_FromLongLong((long long)before + number);
+    if (sum == NULL)
+        return -1;
+    set_slot(log_, offset, sum);
+    Py_DECREF(sum);
+    return 0;
 }
 
 /* The limit of the next segment, as `_next_segment` in run_segment.py; -1 with an exception. */
 static long limit_of_next(PyObject *context)
 {
-    long limit = PyLong_AsLong(SLOT(context, context_next_limit));
-    long most = number_in(settings, name_max_ops);
+    long limit = number_in(context, context_next_limit);
+    long most = number_in(settings, settings_max_ops);
     if (PyErr_Occurred())
         return -1;
     if (limit < first_limit)
@@ -630,23 +667,36 @@ static long limit_of_next(PyObject *context)
     return limit < most ? limit : most;
 }
 
-/* A new segment, as `Segment(limit)`. */
-static PyObject *new_segment(long limit)
+/* What a segment begins with, and where that is in it. */
+#define CONTENTS 6
+static Py_ssize_t *const content_offsets[CONTENTS] = {&segment_ops,     &segment_leaves, &segment_leaf_positions,
+                                                      &segment_results, &segment_limit,  &segment_allowance};
+
+static int make_contents(PyObject **contents, long limit)
 {
-    long long allowance = number_in(settings, name_pending_mb);
-    PyObject *segment = PyErr_Occurred() ? NULL : new_object(Segment);
-    if (segment == NULL)
-        return NULL;
-    SLOT(segment, segment_ops) = PyList_New(0);
-    SLOT(segment, segment_leaves) = PyList_New(0);
-    SLOT(segment, segment_leaf_positions) = PyDict_New();
-    SLOT(segment, segment_results) = PyList_New(0);
-    SLOT(segment, segment_limit) = PyLong_FromLong(limit);
-    SLOT(segment, segment_allowance) = PyLong_FromLongLong(allowance << 20);
-    SLOT(segment, segment_lock) = PyErr_Occurred() ? NULL : PyObject_CallNoArgs(new_lock);
-    if (PyErr_Occurred()) {
-        Py_DECREF(segment);
-        return NULL;
+    long long allowance = number_in(settings, settings_pending_mb);
+    if (PyErr_Occurred())
+        return -1;
+    contents[0] = PyList_New(0);
+    contents[1] = PyList_New(0);
+    contents[2] = PyDict_New();
+    contents[3] = PyList_New(0);
+    contents[4] = PyLong_FromLong(limit);
+    contents[5] = PyLong_FromLongLong(allowance << 20);
+    if (!PyErr_Occurred())
+        return 0;
+    for (int i = 0; i < CONTENTS; i++)
+        Py_XDECREF(contents[i]);
+    return -1;
+}
+
+/* Makes a segment what `Segment(limit)` is, but for its lock. It takes over the contents. */
+static void fill(PyObject *segment, PyObject **contents)
+{
+    PyObject *old[CONTENTS];
+    for (int i = 0; i < CONTENTS; i++) {
+        old[i] = SLOT(segment, *content_offsets[i]);
+        SLOT(segment, *content_offsets[i]) = contents[i];
     }
     set_slot(segment, segment_limit_reason, limit_reason);
     set_slot(segment, segment_device, undecided);
@@ -654,14 +704,33 @@ static PyObject *new_segment(long limit)
     set_slot(segment, segment_recording, Py_False);
     set_slot(segment, segment_running_call, Py_None);
     set_slot(segment, segment_error, Py_None);
+    for (int i = 0; i < CONTENTS; i++)
+        Py_XDECREF(old[i]);
+}
+
+/* A new segment, as `Segment(limit)`. It takes over the contents. */
+static PyObject *new_segment(PyObject **contents)
+{
+    PyObject *lock = PyObject_CallNoArgs(new_lock);
+    PyObject *segment = lock == NULL ? NULL : new_object(Segment);
+    if (segment == NULL) {
+        Py_XDECREF(lock);
+        for (int i = 0; i < CONTENTS; i++)
+            Py_DECREF(contents[i]);
+        return NULL;
+    }
+    SLOT(segment, segment_lock) = lock;
+    fill(segment, contents);
     return segment;
 }
 
-/* Gives the results to the LazyArrays that somebody else holds. */
+/* Gives the results to the LazyArrays that somebody else holds. They are pending no more, so another segment, which is
+   closed, stands in their slot: then nothing may hold this one. */
 static Outcome give_arrays(Read *read)
 {
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(read->arrays); k++) {
         PyObject *value = PyList_GET_ITEM(read->results, k);
+        set_slot(value, lazy_segment, closed);
         if (SLOT(value, lazy_array) != Py_None || Py_REFCNT(value) == 1)
             continue;
         PyObject *bytes = SLOT(SLOT(value, lazy_aval), aval_nbytes);
@@ -687,31 +756,59 @@ static void close_segment(PyObject *segment)
     set_slot(segment, segment_running_call, Py_None);
 }
 
-/* Gives the results to their LazyArrays, and begins another segment; as `_finish_part` in run_segment.py. */
-static Outcome finish(Read *read)
+/* Whether the segment that has been read is the one that the thread records into, with nothing new in it. A finalizer
+   may have recorded further operations, or run it. */
+static bool is_through(Read *read)
+{
+    return SLOT(read->context, context_segment) == read->segment && PyList_GET_SIZE(read->ops) == read->count &&
+           SLOT(read->segment, segment_ops) == read->ops;
+}
+
+/* Begins another segment of the thread, if the one that has been read is its segment still. */
+static Outcome begin_next(Read *read)
 {
     PyObject *unit = SLOT(read->context, context_loop_unit);
     int is_in_loop = unit == NULL ? 0 : PyObject_IsTrue(unit);
     long limit = is_in_loop ? 0 : limit_of_next(read->context);
+    PyObject *contents[CONTENTS];
+    PyObject *next;
     if (PyErr_Occurred())
         return FAILED;
-    PyObject *next = is_in_loop ? PyObject_CallOneArg(next_segment, read->context) : new_segment(limit);
+    if (is_in_loop) {
+        next = PyObject_CallOneArg(next_segment, read->context);
+    } else {
+        if (make_contents(contents, limit) < 0)
+            return FAILED;
+        /* Nobody but the Context and this function holds it, so it can begin again. */
+        if (is_through(read) && Py_REFCNT(read->segment) == 2) {
+            fill(read->segment, contents);
+            return DONE;
+        }
+        next = new_segment(contents);
+    }
     if (next == NULL)
         return FAILED;
+    bool may_close = is_through(read);
+    if (SLOT(read->context, context_segment) == read->segment)
+        set_slot(read->context, context_segment, next);
+    if (may_close)
+        close_segment(read->segment);
+    Py_DECREF(next);
+    return DONE;
+}
+
+/* Gives the results to their LazyArrays, and begins another segment; as `_finish_part` in run_segment.py. */
+static Outcome finish(Read *read)
+{
     Outcome outcome = DONE;
     /* Else a finalizer has run the segment meanwhile. */
     if (SLOT(read->segment, segment_results) == read->results)
         outcome = give_arrays(read);
-    if (outcome == DONE && SLOT(read->context, context_segment) == read->segment) {
-        set_slot(read->context, context_segment, next);
-        /* A finalizer may have recorded further operations. */
-        if (PyList_GET_SIZE(read->ops) == read->count)
-            close_segment(read->segment);
-    }
-    Py_DECREF(next);
+    if (outcome == DONE)
+        outcome = begin_next(read);
     if (outcome != DONE)
         return outcome;
-    if (add_to_log(name_segments, 1) < 0 || add_to_log(name_interpreted_ops, read->count) < 0)
+    if (add_to_log(log_segments, 1) < 0 || add_to_log(log_interpreted_ops, read->count) < 0)
         return FAILED;
     read->array = Py_XNewRef(SLOT(read->value, lazy_array));
     return read->array == NULL || read->array == Py_None ? ELSEWHERE : DONE;
@@ -751,23 +848,61 @@ static Outcome lock_and_compute(Read *read)
     return outcome;
 }
 
-/* read_pending(context, value) */
-static PyObject *read_pending(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
+/* The array of a pending value, a new reference: None where it is not the usual case. */
+static PyObject *compute_pending(PyObject *context, PyObject *value)
 {
-    if (length != 2) {
-        PyErr_Format(PyExc_TypeError, "read_pending: got %zd arguments; give a Context and a LazyArray", length);
-        return NULL;
-    }
-    Read read = {.context = arguments[0], .value = arguments[1]};
-    if (ShortPlan == NULL || Py_TYPE(read.context) != Context || Py_TYPE(read.value) != LazyArray)
-        Py_RETURN_NONE;
+    Read read = {.context = context, .value = value};
     Outcome outcome = find_segment(&read);
     if (outcome == DONE)
         outcome = lock_and_compute(&read);
     PyObject *array = outcome == DONE ? Py_NewRef(read.array) : NULL;
     release(&read);
-    if (outcome == ELSEWHERE)
+    return outcome == ELSEWHERE ? Py_NewRef(Py_None) : array;
+}
+
+/* Whether the arguments of a read are a Context and a LazyArray: 1, 0 where it is not the usual case, or -1 with an
+   exception. */
+static int are_readable(PyObject *const *arguments, Py_ssize_t length)
+{
+    if (length != 2) {
+        PyErr_Format(PyExc_TypeError, "recorder: got %zd arguments; give a Context and a LazyArray", length);
+        return -1;
+    }
+    return ShortPlan != NULL && Py_TYPE(arguments[0]) == Context && Py_TYPE(arguments[1]) == LazyArray;
+}
+
+/* read_pending(context, value) */
+static PyObject *read_pending(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
+{
+    int is_usual = are_readable(arguments, length);
+    if (is_usual == 0)
         Py_RETURN_NONE;
+    return is_usual < 0 ? NULL : compute_pending(arguments[0], arguments[1]);
+}
+
+/* read_held(context, raw) */
+static PyObject *read_held(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
+{
+    int is_usual = are_readable(arguments, length);
+    PyObject *frame = is_usual > 0 ? SLOT(arguments[0], context_frame) : NULL;
+    if (frame != NULL)
+        is_usual = has(frame, name_reads_held_values, Py_True, false);
+    if (is_usual < 0)
+        return NULL;
+    if (is_usual == 0 || frame == NULL)
+        Py_RETURN_NONE;
+    PyObject *array = SLOT(arguments[1], lazy_array);
+    array = array == Py_None ? compute_pending(arguments[0], arguments[1]) : Py_XNewRef(array);
+    if (array == NULL)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    /* A check of a value may have failed, which a read raises. */
+    PyObject *queue = Py_TYPE(array) == ndarray ? PyObject_GetAttr(PendingChecks, name_queue) : Py_NewRef(no_ops);
+    is_usual = queue == NULL ? -1 : PyList_CheckExact(queue) && PyList_GET_SIZE(queue) == 0;
+    Py_XDECREF(queue);
+    if (is_usual < 0)
+        Py_CLEAR(array);
+    else if (is_usual == 0)
+        Py_SETREF(array, Py_NewRef(Py_None));
     return array;
 }
 
@@ -820,7 +955,9 @@ static PyObject *setup_read(PyObject *module, PyObject *arguments)
         {"log", &log_},                    {"warning_mode", &warning_mode},
         {"no_warnings", &no_warnings},     {"new_lock", &new_lock},
         {"undecided", &undecided},         {"unread", &unread},
-        {"limit_reason", &limit_reason},
+        {"limit_reason", &limit_reason},   {"Devices", &Devices},
+        {"host", &host},                   {"chosen_device", &chosen_device},
+        {"closed", &closed},               {"PendingChecks", &PendingChecks},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         if (take(objects, wanted[i].name, wanted[i].target) < 0)
@@ -841,6 +978,8 @@ static PyMethodDef methods[] = {
     {"quietly", (PyCFunction)(void (*)(void))quietly, METH_FASTCALL, "As `Plan.quietly` in plan.py."},
     {"read_pending", (PyCFunction)(void (*)(void))read_pending, METH_FASTCALL,
      "The array of a pending LazyArray; None where `Segment.materialize` has to compute it."},
+    {"read_held", (PyCFunction)(void (*)(void))read_held, METH_FASTCALL,
+     "The NumPy array of what a Tensor holds; None where `host_value` in tensor.py has to find it."},
     {"setup_plan", setup_plan, METH_VARARGS, "Called once, before `execute` and `quietly`."},
     {"setup_read", setup_read, METH_VARARGS, "Called once, before `read_pending`."},
     {NULL},
@@ -859,11 +998,10 @@ int paddle_jax_add_interpreter(PyObject *module)
         {"c_contiguous", &name_c_contiguous},
         {"level", &name_level},
         {"modules", &name_modules},
-        {"min_repeats", &name_min_repeats},
-        {"max_ops", &name_max_ops},
-        {"pending_mb", &name_pending_mb},
-        {"segments", &name_segments},
-        {"interpreted_ops", &name_interpreted_ops},
+        {"default", &name_default},
+        {"value", &name_value},
+        {"reads_held_values", &name_reads_held_values},
+        {"queue", &name_queue},
         {"acquire", &name_acquire},
         {"release", &name_release},
         {"set", &name_set},

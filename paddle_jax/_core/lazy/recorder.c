@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 6 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 7 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */

@@ -6,9 +6,8 @@ import importlib
 import os
 from typing import Any
 
-_INTERFACE = (
-    6  # as in recorder.c; raised with each change of the C files, since an older build may be beside it
-)
+# as in recorder.c; raised with each change of the C files, since an older build may be beside it
+_INTERFACE = 7
 
 
 def _built() -> Any:

@@ -245,6 +245,11 @@ class Segment:
         self.running_call = None
 
 
+# the segment of values that have been read by the extension module
+CLOSED = Segment(0)
+CLOSED.close()
+
+
 def is_small_integer(aval: Aval) -> bool:
     """Whether a result may be computed before the rest of its segment, see `run_integers_alone`."""
     return aval.dtype.kind in "iub" and aval.nbytes <= _SMALL
@@ -454,8 +459,11 @@ def nothing_read(context: Context, lazy: LazyArray) -> Any:
 record_in_python = record
 # the array of a pending result of this thread; None where `Segment.materialize` has to compute it
 read_pending: Callable[[Context, LazyArray], Any] = nothing_read
+# the NumPy array of what a Tensor holds; None where `host_value` has to find it
+read_held: Callable[[Context, Any], Any] = nothing_read
 if extension is not None:
     _classes = (Context, Segment, Aval, OpSignature, LazyArray)
     extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD)
     record = extension.record
     read_pending = extension.read_pending
+    read_held = extension.read_held

@@ -25,15 +25,28 @@ class _Settings:
             is not in it.
     """
 
-    mode = "sync"
-    min_repeats = 0
-    max_ops = 2048
-    background = True
-    interpreter = True
-    code_mb = 1024
-    pending_mb = 64
-    executor: Any = None
-    enter: Callable[[Any], None] | None = None
+    __slots__ = (
+        "background",
+        "code_mb",
+        "enter",
+        "executor",
+        "interpreter",
+        "max_ops",
+        "min_repeats",
+        "mode",
+        "pending_mb",
+    )
+
+    def __init__(self) -> None:
+        self.mode = "sync"
+        self.min_repeats = 0
+        self.max_ops = 2048
+        self.background = True
+        self.interpreter = True
+        self.code_mb = 1024
+        self.pending_mb = 64
+        self.executor: Any = None
+        self.enter: Callable[[Any], None] | None = None
 
 
 settings = _Settings()

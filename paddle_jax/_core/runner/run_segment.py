@@ -20,9 +20,17 @@ from paddle_jax._core.base.out_of_memory import as_out_of_memory
 from paddle_jax._core.base.state import Context, local
 from paddle_jax._core.base.vlog import Verbose, vlog
 from paddle_jax._core.kernels.kernel import Kernel, compute
+from paddle_jax._core.kernels.value_checks import PendingChecks
 from paddle_jax._core.lazy.aval import Aval
 from paddle_jax._core.lazy.device_put import put_if_large
-from paddle_jax._core.lazy.devices import default_device, device_of, may_interpret
+from paddle_jax._core.lazy.devices import (
+    CHOSEN_DEVICE,
+    HOST,
+    Devices,
+    default_device,
+    device_of,
+    may_interpret,
+)
 from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, lazy_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
@@ -30,6 +38,7 @@ from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.recording import run_pending
 from paddle_jax._core.lazy.reference_counts import referenced_results
 from paddle_jax._core.lazy.segment import (
+    CLOSED,
     FIRST_LIMIT,
     FIRST_REASON,
     UNDECIDED,
@@ -440,6 +449,8 @@ if extension is not None:
             "OpSignature": OpSignature,
             "TierState": TierState,
             "ShortPlan": ShortPlan,
+            "Log": type(log),
+            "Settings": type(settings),
         },
         {
             "short_plans": short_plans,
@@ -457,6 +468,11 @@ if extension is not None:
             "undecided": UNDECIDED,
             "unread": UNREAD,
             "limit_reason": FIRST_REASON,
+            "Devices": Devices,
+            "host": HOST,
+            "chosen_device": CHOSEN_DEVICE,
+            "closed": CLOSED,
+            "PendingChecks": PendingChecks,
         },
         MOST_CHEAP_OPS,
         _LARGE,

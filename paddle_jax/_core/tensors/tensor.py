@@ -648,15 +648,16 @@ def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
         TracedValueError: the code runs inside a compiled function.
     """
     ctx = local.ctx
-    frame = ctx.frame
     raw = tensor._raw
+    array = segments.read_held(ctx, raw)
+    if array is not None:
+        return array
+    frame = ctx.frame
     if frame.reads_held_values and type(raw) is LazyArray:
         # the usual case without further calls: a value outside of traces, computed on the host
         array = raw.array
         if array is None:
-            array = segments.read_pending(ctx, raw)
-            if array is None:
-                array = raw.segment.materialize(raw)
+            array = raw.segment.materialize(raw)
         if type(array) is np.ndarray and not PendingChecks.queue:
             return array
     known_value = frame.host_value(tensor)
