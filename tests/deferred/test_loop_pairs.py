@@ -67,6 +67,33 @@ def test_as_the_operations_alone(runs, name):
             np.testing.assert_allclose(ours, alone, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("name", ["gru", "lstm"])
+def test_lengths_that_change(runs, name):
+    """No segment comes again. A loop runs with its gradient once templates give the equations of both."""
+    lengths = [4, 7, 9, 6]
+
+    def train():
+        layer, _ = make(name)
+        optimizer = paddle_jax.optimizer.SGD(0.1, parameters=layer.parameters())
+        found = []
+        for n in lengths:
+            x = paddle_jax.to_tensor(np.linspace(-1, 1, 6 * n).reshape(2, n, 3).astype("float32"))
+            x.stop_gradient = False
+            found += steps(layer, x, count=1)
+            optimizer.step()
+        return found
+
+    with differential.tier(paddle_jax, deferred="off"):
+        want = train()
+    assert not runs
+    with differential.tier(paddle_jax, deferred="sync", deferred_min_repeats=1000, interpreter=True):
+        found = train()
+    assert runs.count(("run_gradient", True)) >= 1
+    for step, alone in zip(found, want, strict=True):
+        for ours, value in zip(step, alone, strict=True):
+            np.testing.assert_allclose(ours, value, rtol=2e-5, atol=2e-6)
+
+
 @pytest.mark.parametrize("part", ["loop", "gradient"])
 def test_an_error_in_a_part_runs_the_operations_alone(runs, monkeypatch, part):
     def fail(self, operands):

@@ -21,7 +21,8 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.errors import ArgumentError
 from paddle_jax._core.base.interrupt_safe import eager_evaluation
 from paddle_jax._core.base.state import Context, local
-from paddle_jax._core.kernels.kernel import Kernel, execute, has_loop
+from paddle_jax._core.kernels.dependence import has_loop
+from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.kernels.kernel_gradients import linearize
 from paddle_jax._core.kernels.value_checks import poll
 from paddle_jax._core.lazy.aval import INEXACT
@@ -160,7 +161,7 @@ class Frame:
         count = len(out) if many else 1
         if self.packing is not None:
             node = PackedNode(kernel, pack_operands(self.packing, values), diff, edges, count)
-        elif not self.deferring and kernel.deferrable and has_loop(kernel.equations_for(values)):
+        elif not self.deferring and kernel.deferrable and has_loop(kernel.equations_for(values).structure):
             # of a loop inside a trace the forward part runs once, and keeps what its gradient needs
             out, pull = linearize(kernel, diff, values)
             node = ResidualNode(kernel, values, diff, edges, count)

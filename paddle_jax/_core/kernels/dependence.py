@@ -38,6 +38,12 @@ def unread_operands(jaxpr: Any) -> list[int]:
     return [i for i, v in enumerate(jaxpr.invars) if v not in read]
 
 
+def has_loop(jaxpr: Any) -> bool:
+    """Whether equations contain a loop. XLA cannot merge it with the same loop in the gradient, which
+    computes it again."""
+    return any(equation.primitive.name in ("scan", "while") for equation in jaxpr.eqns)
+
+
 def without_unread_equations(jaxpr: Any) -> Any:
     """A jaxpr without the equations that no result depends on."""
     equations, _ = _needed(jaxpr)

@@ -313,7 +313,7 @@ class Kernel:
             # A recorded gradient computes the result again from all operands.
             or (kernel.declaration is not None and kernel.declaration[0].by_result is not None)
             # The runner finds the gradient of a loop by its operands.
-            or has_loop(forward.equations)
+            or dependence.has_loop(forward.equations.structure)
         ):
             return
         unread = dependence.unread_operands(signature.equations.structure)
@@ -351,12 +351,6 @@ def _aval(operand: Any) -> Aval:
     if aval is None:  # a NumPy array
         return aval_of(operand.shape, operand.dtype)
     return as_aval(aval)
-
-
-def has_loop(equations: Equations) -> bool:
-    """Whether equations contain a loop. XLA cannot merge it with the same loop in the gradient, which
-    computes it again."""
-    return any(equation.primitive.name in ("scan", "while") for equation in equations.structure.eqns)
 
 
 def execute(kernel: Kernel, values: Sequence[Any]) -> Any:

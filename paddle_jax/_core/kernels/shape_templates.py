@@ -27,7 +27,7 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
-from paddle_jax._core.kernels.dependence import without_unread_equations
+from paddle_jax._core.kernels.dependence import has_loop, without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
     JaxprFilling,
@@ -160,6 +160,7 @@ class ShapeTemplate:
         consts: list of the values of its constants.
         container: as that of Equations.
         context: the settings of JAX with which it was traced.
+        has_loop: bool, whether one of its equations is a loop.
         plans: what makes the plans of its copies for NumPy, or why there is none. None: nobody has asked.
     """
 
@@ -173,6 +174,7 @@ class ShapeTemplate:
         "consts",
         "container",
         "context",
+        "has_loop",
         "jaxpr",
         "plans",
     )
@@ -208,6 +210,7 @@ class ShapeTemplate:
         if filling.is_static():
             raise NotGeneralError("the equations are the same for all lengths")
         self.jaxpr: Any = filling.jaxpr
+        self.has_loop: bool = has_loop(self.jaxpr)
         self._filling = filling
         environment.is_tracing = False
 

@@ -24,5 +24,5 @@ from paddle_jax._core.numpy_backend import (
     windows,
 )
 from paddle_jax._core.numpy_backend.plan import Plan, plan
-from paddle_jax._core.numpy_backend.plan_templates import plan_of
+from paddle_jax._core.numpy_backend.plan_templates import PlanTemplate, new_template, plan_of
 from paddle_jax._core.numpy_backend.rules import RULES, Refusal

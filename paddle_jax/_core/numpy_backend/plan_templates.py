@@ -32,21 +32,21 @@ def plan_of(equations: Equations) -> Plan:
         return plan(equations)
     template = equations.template
     if template.plans is None:
-        template.plans = _new_template(template)
+        template.plans = new_template(template) or _NO_TEMPLATE
     if template.plans is _NO_TEMPLATE:
         return plan(equations)
     return template.plans.plan_for(equations.numbers)
 
 
-def _new_template(equations: ShapeTemplate) -> PlanTemplate | str:
-    """A PlanTemplate; _NO_TEMPLATE where the lengths have to be known."""
+def new_template(equations: Equations | ShapeTemplate) -> PlanTemplate | None:
+    """A template of the plans of equations with symbolic lengths; None where these have to be known."""
     try:
         return PlanTemplate(equations)
     except Exception as error:
         # A rule may raise anything for a length that is not an int.
         if is_unrelated_error(error):
             raise
-        return _NO_TEMPLATE
+        return None
 
 
 class _ElementwiseCost(NamedTuple):
@@ -98,7 +98,7 @@ class PlanTemplate:
     """The plans of equations with symbolic lengths.
 
     Args:
-        equations: their template.
+        equations: the equations.
     Attributes:
         _equations: list of _Equation.
         _flat: Flat with what holds for all lengths. An aval is None where a length is symbolic.
@@ -113,7 +113,7 @@ class PlanTemplate:
 
     __slots__ = ("_compile_cost", "_equations", "_flat", "_names", "_shapes", "_slots")
 
-    def __init__(self, equations: ShapeTemplate) -> None:
+    def __init__(self, equations: Equations | ShapeTemplate) -> None:
         flat = flatten(equations, is_symbolic=True)
         if any(not isinstance(aval.dtype, np.dtype) for aval in flat.avals):
             raise Refusal("random keys")

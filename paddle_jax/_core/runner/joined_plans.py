@@ -172,7 +172,7 @@ class RecurringPlan:
         """
         loops: dict[int, Part] = {}
         if any(isinstance(part, int) for part, _ in self.parts):
-            loops = interpreted_parts(ops, self.order)
+            loops = interpreted_parts(ops, self.order, is_recurring=True)
         env: dict[int, Any] = {}
         for part, unneeded in self.parts:
             if isinstance(part, int):

@@ -1,7 +1,8 @@
 """Loops that run once for an operation and its gradient.
 
 The gradient of a recurrent layer computes the loop of its forward pass again. Where a segment has both, the
-forward pass can keep what the gradient needs.
+forward pass can keep what the gradient needs. That takes another trace, so it is for segments that come
+again, and for operations whose lengths change: their equations come from templates.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
-from paddle_jax._core.kernels.dependence import is_literal
-from paddle_jax._core.kernels.jaxpr_tracing import Equations, trace_function
-from paddle_jax._core.kernels.kernel import has_loop
+from paddle_jax._core.kernels.dependence import has_loop, is_literal
+from paddle_jax._core.kernels.jaxpr_tracing import Equations
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.kernels.kernel_gradients import results_and_gradients
-from paddle_jax._core.numpy_backend import Plan, Refusal, plan
+from paddle_jax._core.kernels.shape_templates import FilledEquations, ShapeTemplate
+from paddle_jax._core.numpy_backend import Plan, PlanTemplate, Refusal, new_template, plan
 
 if TYPE_CHECKING:
     from paddle_jax._core.lazy.segment import OpSignature
@@ -40,14 +42,16 @@ def loops_with_gradient(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -
         if derivation is None:
             continue
         i = index_of_call.get((derivation.kernel, ops[j][1 : 1 + derivation.operand_count]))
-        if i is None or i in loops or i in gradients or not has_loop(ops[i][0].equations):
+        if i is None or i in loops or i in gradients or not has_loop(ops[i][0].equations.structure):
             continue
         loops[i] = j
         gradients.add(j)
     return loops
 
 
-def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]]) -> dict[int, Part]:
+def interpreted_parts(
+    ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]], is_recurring: bool
+) -> dict[int, Part]:
     """The functions that interpret the loops of a segment and their gradients, by position.
 
     They are for one run of the segment: the function of a loop keeps values for that of its gradient.
@@ -55,11 +59,15 @@ def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int,
     Args:
         ops: the recorded operations.
         order: those that run, as `needed_ops` gives them.
+        is_recurring: whether the segment has come before.
     """
     parts: dict[int, Part] = {}
-    if not _has_interpreted_loop(ops, order):
+    is_candidate = _is_interpreted_loop if is_recurring else _is_loop_of_template
+    if not any(is_candidate(ops[i][0]) for i, _ in order):
         return parts
     for i, j in loops_with_gradient(ops, [i for i, _ in order]).items():
+        if not is_recurring and not (is_candidate(ops[i][0]) and is_candidate(ops[j][0])):
+            continue
         plans = _plans_of(ops[i][0], ops[j][0])
         if plans is not None:
             pair = _Run(plans, ops[i][0], ops[j][0])
@@ -68,13 +76,16 @@ def interpreted_parts(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int,
     return parts
 
 
-def _has_interpreted_loop(ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]]) -> bool:
-    """Whether one of the operations has run in the interpreter, and contains a loop."""
-    for i, _ in order:
-        state = ops[i][0].tier_state
-        if state is not None and state.plan is not None and "scan" in state.plan.names:
-            return True
-    return False
+def _is_interpreted_loop(signature: OpSignature) -> bool:
+    """Whether an operation has run in the interpreter, and contains a loop."""
+    state = signature.tier_state
+    return state is not None and state.plan is not None and "scan" in state.plan.names
+
+
+def _is_loop_of_template(signature: OpSignature) -> bool:
+    """Whether the equations of an operation come from a template, and contain a loop."""
+    equations = signature.equations
+    return type(equations) is FilledEquations and equations.template.has_loop
 
 
 class _Plans:
@@ -88,12 +99,14 @@ class _Plans:
     """
 
     def __init__(self, loop: OpSignature, gradient: OpSignature) -> None:
-        joint = _joint_equations(loop, gradient)
-        self.result_count = len(loop.equations.out_avals)
+        joint = _joint_kernel(gradient.kernel).trace(gradient.operand_avals)
         operand_count = len(loop.operand_avals)
-        forward, backward = _split(joint, operand_count, self.result_count)
-        self.loop: Plan = plan(forward)
-        self.gradient: Plan = plan(backward)
+        self.result_count = 1 if loop.container is None else len(loop.out_avals)
+        counts = operand_count, self.result_count
+        plans = _plans_from_templates(joint, *counts) or map(plan, _split(joint, *counts))
+        self.loop: Plan
+        self.gradient: Plan
+        self.loop, self.gradient = plans
         self.has_failed = False
 
 
@@ -106,22 +119,42 @@ def _plans_of(loop: OpSignature, gradient: OpSignature) -> _Plans | None:
         return None
 
 
-def _joint_equations(loop: OpSignature, gradient: OpSignature) -> Equations:
-    """The equations `(operands..., cotangents...) -> (results..., gradients...)`."""
-    derivation: Any = gradient.kernel.derived_from
-    count = derivation.operand_count
+@ft.lru_cache(maxsize=64)
+def _joint_kernel(gradient: Kernel) -> Kernel:
+    """The kernel `(operands..., cotangents...) -> (results..., gradients...)` of a gradient."""
+    derivation: Any = gradient.derived_from
+    kernel, argnums, has_cotangent, count = derivation
 
     def joint(*values: Any) -> list[Any]:
+        equations = kernel.equations_for(values[:count])
         results, gradients = results_and_gradients(
-            loop.equations, derivation.argnums, derivation.has_cotangent, values[:count], values[count:]
+            equations, argnums, has_cotangent, values[:count], values[count:]
         )
         return [*results, *gradients]
 
-    structs = [aval.struct for aval in gradient.operand_avals]
-    return trace_function(joint, gradient.kernel.name, structs)
+    made = Kernel(gradient.name, joint, product_precision=gradient.product_precision)
+    made.has_templates = gradient.has_templates
+    return made
 
 
-def _split(joint: Equations, operand_count: int, result_count: int) -> tuple[Equations, Equations]:
+def _plans_from_templates(joint: Equations, operand_count: int, result_count: int) -> list[Plan] | None:
+    """The plans of a loop and its gradient where templates give them."""
+    if type(joint) is not FilledEquations:
+        return None
+    templates = _templates_of(joint.template, operand_count, result_count)
+    plans = [template.plan_for(joint.numbers) for template in templates if template is not None]
+    return plans if len(plans) == len(templates) else None
+
+
+@ft.lru_cache(maxsize=64)
+def _templates_of(joint: ShapeTemplate, operand_count: int, result_count: int) -> list[PlanTemplate | None]:
+    """The templates of the plans of a loop and its gradient."""
+    return [new_template(part) for part in _split(joint, operand_count, result_count)]
+
+
+def _split(
+    joint: Equations | ShapeTemplate, operand_count: int, result_count: int
+) -> tuple[Equations, Equations]:
     """The equations that do not depend on cotangents, and those that do.
 
     The first give the results and the values that the second read.
@@ -149,7 +182,7 @@ def _split(joint: Equations, operand_count: int, result_count: int) -> tuple[Equ
 
 
 def _some_equations(
-    joint: Equations, invars: Sequence[Any], outvars: Sequence[Any], equations: Sequence[Any]
+    joint: Equations | ShapeTemplate, invars: Sequence[Any], outvars: Sequence[Any], equations: Sequence[Any]
 ) -> Equations:
     jaxpr = joint.jaxpr.replace(
         invars=list(invars),

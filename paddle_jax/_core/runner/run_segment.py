@@ -381,8 +381,8 @@ def _run_plan(
     """Runs some operations of a segment; see `run_op_by_op`."""
     read_leaf = materialize if on_host else to_array
     parts: dict[int, Part] = {}
-    if is_recurring and on_host:
-        parts = interpreted_parts(ops, plan)
+    if on_host:
+        parts = interpreted_parts(ops, plan, is_recurring)
     env: dict[int, Any] = {}
     for i, last_reads in plan:
         signature, *positions = ops[i]
