@@ -14,6 +14,7 @@ from jax._src.interpreters import (
     partial_eval,
 )
 
+from paddle_jax._core.kernels.dependence import inner_jaxprs
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
 
 _SHORT = {
@@ -48,16 +49,6 @@ def equations(jaxpr: Any, times: int = 1, outside: str = "") -> Iterator[tuple[A
             rounds = times * equation.params["length"]
         for inner in inner_jaxprs(equation):
             yield from equations(inner, rounds, scope)
-
-
-def inner_jaxprs(equation: Any) -> Iterator[Any]:
-    """The jaxprs in the parameters of an equation."""
-    for value in equation.params.values():
-        for each in value if isinstance(value, tuple | list) else (value,):
-            # A ClosedJaxpr, or a Jaxpr as it is.
-            inner = getattr(each, "jaxpr", each)
-            if hasattr(inner, "eqns"):
-                yield inner
 
 
 def live(jaxpr: Any) -> Any:

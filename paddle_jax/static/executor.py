@@ -509,7 +509,8 @@ class CompiledRun:
         if self.host:
             return body
         # The arrays in the Scope that are written are given away: their new values take the memory.
-        return InterruptSafeCall(interrupt_safe_jit(body, donate_argnums=0), "executor")
+        # Mostly the results are read at once, so this thread would wait for another one.
+        return InterruptSafeCall(interrupt_safe_jit(body, donate_argnums=0), "executor", is_inline=True)
 
     def __call__(
         self, values: dict[str, Any], feed: Mapping[str, Any], place: Place | None = None

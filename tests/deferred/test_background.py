@@ -36,13 +36,13 @@ class Gate:
         self.begun = threading.Event()
         self.error = None
 
-    def compile(self, function, arguments, tier, is_in_cache):
+    def compile(self, function, arguments, tier, is_in_cache, is_inline):
         """In place of `compile_ahead`."""
         self.begun.set()
         assert self.opened.wait(60)
         if self.error is not None:
             raise self.error
-        return compile_ahead(function, arguments, tier, is_in_cache)
+        return compile_ahead(function, arguments, tier, is_in_cache, is_inline)
 
 
 @pytest.fixture
@@ -210,10 +210,10 @@ x, w = paddle.rand([32, 32]), paddle.rand([32, 32])
 w.stop_gradient = False
 compile_ahead = compiled_segment.compile_ahead
 begun = threading.Event()
-def slow(function, arguments, tier, is_in_cache):
+def slow(function, arguments, tier, is_in_cache, is_inline):
     begun.set()
     time.sleep(0.5)
-    return compile_ahead(function, arguments, tier, is_in_cache)
+    return compile_ahead(function, arguments, tier, is_in_cache, is_inline)
 compiled_segment.compile_ahead = slow
 while not begun.is_set():
     y = x

@@ -32,6 +32,7 @@ from jax._src import core as jax_core  # the public modules have no way to put t
 from paddle_jax._core.base.compile_notice import CompileNotice
 from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import Counters, compiling
+from paddle_jax._core.base.inline_programs import running_inline
 from paddle_jax._core.base.signal_handlers import ObservedHandlers
 
 Step: TypeAlias = tuple[Any, ...]  # a C function that returns None, and its arguments
@@ -349,6 +350,7 @@ class InterruptSafeCall:
     Attributes:
         function: the function that `jax.jit` gave.
         tier: str, the tier that the compilation counts for, see counters.py.
+        is_inline: bool, whether its programs run in the thread that calls them, see inline_programs.py.
         known_kinds: set of the kinds of calls that JAX has compiled.
         thread: ShieldedThread of a first call that was interrupted, or None.
         lock: RLock, held during a first call.
@@ -360,9 +362,10 @@ class InterruptSafeCall:
     instances: weakref.WeakSet[Any] = weakref.WeakSet()
     wrapper = staticmethod(lambda function: function)
 
-    def __init__(self, function: Any, tier: str = "operation") -> None:
+    def __init__(self, function: Any, tier: str = "operation", is_inline: bool = False) -> None:
         self.function = function
         self.tier = tier
+        self.is_inline = is_inline
         self.known_kinds: set[Any] = set()
         self.thread: ShieldedThread | None = None
         self.lock: threading.RLock = threading.RLock()
@@ -425,7 +428,7 @@ class InterruptSafeCall:
             notice.end()
 
     def _compile(self, arguments: Sequence[Any]) -> None:
-        with compiling(self.tier), trimmed_memory(self.tier):
+        with running_inline(self.is_inline), compiling(self.tier), trimmed_memory(self.tier):
             self.function.lower(*arguments).compile()
 
     def _run_in_thread(self, work: Callable[[], Any], on_interrupt: Callable[[ShieldedThread], None]) -> None:

@@ -7,7 +7,7 @@ would carry zeros through the whole graph below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -110,6 +110,16 @@ def holds_jaxpr(value: Any) -> bool:
     if isinstance(value, tuple | list):
         return any(map(holds_jaxpr, value))
     return hasattr(getattr(value, "jaxpr", value), "eqns")
+
+
+def inner_jaxprs(equation: Any) -> Iterator[Any]:
+    """The jaxprs in the parameters of an equation."""
+    for value in equation.params.values():
+        for each in value if isinstance(value, tuple | list) else (value,):
+            # A ClosedJaxpr, or a Jaxpr as it is.
+            inner = getattr(each, "jaxpr", each)
+            if hasattr(inner, "eqns"):
+                yield inner
 
 
 def variables(jaxpr: Any) -> list[Any]:

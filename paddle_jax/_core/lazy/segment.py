@@ -40,6 +40,7 @@ FIRST_REASON = "the first op after optimizer.step() or the next batch"  # for a 
 _MAX_SIGNATURES = 1024  # of one kernel
 _SMALL = 1 << 14  # bytes of a result that may be computed before the rest of its segment
 _MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
+VALUE_READ = "a value was asked for"  # the reason for a run after which the thread waits for a result
 UNDECIDED = object()  # device of a segment without leaves
 _MASKED_OPERANDS = 3  # the fast path takes no more operands
 _new = object.__new__
@@ -213,14 +214,19 @@ class Segment:
         self.error: Exception | None = None
         self.lock: Any = threading.RLock()
 
-    def materialize(self, lazy: LazyArray) -> Any:
-        """The array of a pending result: runs the segment, whichever thread recorded it."""
+    def materialize(self, lazy: LazyArray, is_read: bool = False) -> Any:
+        """The array of a pending result: runs the segment, whichever thread recorded it.
+
+        Args:
+            lazy: the result.
+            is_read: whether the caller waits for the array at once.
+        """
         array = read_pending(local.ctx, lazy)
         if array is not None:
             return array
         with self.lock:
             if lazy.array is None and self.ops and not self._run_part(lazy):
-                self.run("a value was asked for")
+                self.run(VALUE_READ if is_read else "an operation outside of the segment needs a value")
         if lazy.array is None:
             raise self.error or RuntimeError(
                 "deferred: a value was lost while its op was being recorded; compute it again"

@@ -20,6 +20,7 @@ import numpy as np
 
 from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import compiling
+from paddle_jax._core.base.inline_programs import running_inline
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.lazy.settings import settings
@@ -84,7 +85,13 @@ def submit_operation(compile_operation: Callable[[], object]) -> Task:
     return _worker.submit(compile_operation)
 
 
-def compile_ahead(function: Any, arguments: Sequence[Any], tier: str, is_in_cache: bool = False) -> float:
+def compile_ahead(
+    function: Any,
+    arguments: Sequence[Any],
+    tier: str,
+    is_in_cache: bool = False,
+    is_inline: bool = False,
+) -> float:
     """Compiles what `jax.jit` gave for arguments of some shapes; the first call finds the program then.
 
     XLA compiles in a thread of low priority. Tracing stays at normal priority: the program may wait for its
@@ -96,6 +103,7 @@ def compile_ahead(function: Any, arguments: Sequence[Any], tier: str, is_in_cach
         tier: the tier that the compilation counts for, see counters.py.
         is_in_cache: whether the persistent cache has the program. Loading it takes little, so the thread with
             the low priority has no part in it.
+        is_inline: whether the program is to run in the thread that calls it.
     Returns:
         The seconds that it took.
     """
@@ -103,19 +111,19 @@ def compile_ahead(function: Any, arguments: Sequence[Any], tier: str, is_in_cach
     with preserved_tracing():
         lowered = function.lower(*arguments)
     if is_in_cache:
-        _compile(lowered, tier)
+        _compile(lowered, tier, is_inline)
     else:
-        _compiler.submit(ft.partial(_compile_slowly, lowered, tier)).wait()
+        _compiler.submit(ft.partial(_compile_slowly, lowered, tier, is_inline)).wait()
     return time.perf_counter() - start
 
 
-def _compile_slowly(lowered: Any, tier: str) -> None:
+def _compile_slowly(lowered: Any, tier: str, is_inline: bool) -> None:
     _lower_priority()
-    _compile(lowered, tier)
+    _compile(lowered, tier, is_inline)
 
 
-def _compile(lowered: Any, tier: str) -> None:
-    with preserved_tracing(), compiling(tier), trimmed_memory(tier):
+def _compile(lowered: Any, tier: str, is_inline: bool) -> None:
+    with preserved_tracing(), running_inline(is_inline), compiling(tier), trimmed_memory(tier):
         lowered.compile()
 
 

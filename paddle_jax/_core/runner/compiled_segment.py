@@ -35,7 +35,7 @@ from paddle_jax._core.lazy.devices import default_device, may_interpret
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.positions import OP_MASK, aval_at, needed_ops
 from paddle_jax._core.lazy.reference_counts import is_unreferenced
-from paddle_jax._core.lazy.segment import Segment
+from paddle_jax._core.lazy.segment import VALUE_READ, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
 from paddle_jax._core.lazy.transfer import stored_jax_array
@@ -51,6 +51,7 @@ from paddle_jax._core.runner.explain import reason
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
 from paddle_jax._core.runner.program_digest import digest_of
+from paddle_jax._core.runner.program_work import is_short
 from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
@@ -345,6 +346,7 @@ class CompiledSegment:
         call: InterruptSafeCall of its function.
         lock: held during the first call.
         better: _BetterProgram that is to take its place, or None.
+        is_inline: bool, whether it is to run in the thread that calls it.
     """
 
     def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str, quick: bool = False) -> None:
@@ -367,12 +369,15 @@ class CompiledSegment:
         self.background_job: Any = None
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
+        self.is_inline: bool = cause == VALUE_READ or is_short(
+            *[entry[0].equations.jaxpr for entry in key.ops]
+        )
         self._digest: str | None = self._find_digest()
         program = self._program({})
         self.better: _BetterProgram | None = None
         options = quick_options()
         if quick and options and not program.is_in_cache():
-            self.better = _BetterProgram(program)
+            self.better = _BetterProgram(program, self.is_inline)
             program = self._program(options)
         self._use(program)
         for listen in compile_listeners:
@@ -407,7 +412,7 @@ class CompiledSegment:
 
     def _use(self, program: StoredProgram | PlainProgram) -> None:
         self.program = program
-        self.call: InterruptSafeCall = InterruptSafeCall(program.function, "segment")
+        self.call: InterruptSafeCall = InterruptSafeCall(program.function, "segment", self.is_inline)
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
         """Has its first program compiled in another thread."""
@@ -419,7 +424,7 @@ class CompiledSegment:
     def _compile_first(self, structs: Sequence[Any]) -> None:
         start = time.perf_counter()
         is_in_cache = self.program.is_in_cache()
-        seconds = _compile_ahead(self.program, structs, is_in_cache)
+        seconds = _compile_ahead(self.program, structs, is_in_cache, self.is_inline)
         if self.better is not None:
             self.better.structs = structs
             # What loading it took says nothing about the time to compile a better one.
@@ -552,10 +557,12 @@ class _BetterProgram:
         start_time: float, time of `perf_counter` from which on it is compiled; infinite until the quick one
             has been compiled.
         job: Task that compiles it, or None.
+        is_inline: bool, whether it is to run in the thread that calls it.
     """
 
-    def __init__(self, program: StoredProgram | PlainProgram) -> None:
+    def __init__(self, program: StoredProgram | PlainProgram, is_inline: bool) -> None:
         self.program = program
+        self.is_inline = is_inline
         self.structs: Sequence[Any] = ()
         self.start_time: float = math.inf
         self.job: Any = None
@@ -570,16 +577,18 @@ class _BetterProgram:
 
     def _compile(self) -> None:
         is_in_cache = self.program.is_in_cache()
-        log.background_seconds += _compile_ahead(self.program, self.structs, is_in_cache)
+        log.background_seconds += _compile_ahead(self.program, self.structs, is_in_cache, self.is_inline)
 
 
-def _compile_ahead(program: StoredProgram | PlainProgram, structs: Sequence[Any], is_in_cache: bool) -> float:
+def _compile_ahead(
+    program: StoredProgram | PlainProgram, structs: Sequence[Any], is_in_cache: bool, is_inline: bool
+) -> float:
     """Compiles a program in the thread for that; gives the seconds that it took."""
     start = time.perf_counter()
     if not is_in_cache:
         with preserved_tracing():
             program.prepare(structs)
-    compile_ahead(program.function, structs, "segment", is_in_cache)
+    compile_ahead(program.function, structs, "segment", is_in_cache, is_inline)
     return time.perf_counter() - start
 
 

@@ -657,7 +657,7 @@ def host_value(tensor: Tensor, op: str, instead: str = "") -> np.ndarray:
         # the usual case without further calls: a value outside of traces, computed on the host
         array = raw.array
         if array is None:
-            array = raw.segment.materialize(raw)
+            array = raw.segment.materialize(raw, True)
         if type(array) is np.ndarray and not PendingChecks.queue:
             return array
     known_value = frame.host_value(tensor)

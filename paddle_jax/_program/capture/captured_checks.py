@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.interpreters import partial_eval
 
 from paddle_jax._core import numpy_backend
+from paddle_jax._core.kernels.dependence import inner_jaxprs
 from paddle_jax._core.kernels.value_checks import raise_if_failed
 from paddle_jax._core.lazy.transfer import to_numpy
 from paddle_jax._core.numpy_backend.cost import CONVOLUTIONS
@@ -172,8 +173,6 @@ class _Front:
 def _primitives(jaxpr: Any) -> Iterator[Any]:
     for eqn in jaxpr.eqns:
         yield eqn.primitive.name
-        for value in eqn.params.values():
-            # Branches and loops have jaxprs among their parameters.
-            inner = getattr(value, "jaxpr", value)
-            if hasattr(inner, "eqns"):
-                yield from _primitives(inner)
+        # Branches and loops have jaxprs among their parameters.
+        for inner in inner_jaxprs(eqn):
+            yield from _primitives(inner)

@@ -18,6 +18,7 @@ from paddle_jax._core.execution.python_state import same_objects
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.runner.program_work import is_short
 from paddle_jax._core.tensors.held_values import held_value, replace_held, set_slot
 from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax._program.capture.captured import Captured, Change
@@ -175,7 +176,7 @@ class DirectProgram:
         donate = 1 if fits and not self.has_effects else ()
         options = fusion_options(captured.jaxpr)
         self.compiled = interrupt_safe_jit(direct, donate_argnums=donate, compiler_options=options or None)
-        self.call = InterruptSafeCall(self.compiled, "to_static")
+        self.call = InterruptSafeCall(self.compiled, "to_static", is_short(captured.jaxpr))
 
     def run(self, flat: Any, tensors: list[Tensor], members: Sequence[Tensor] = ()) -> list[Any]:
         """Runs the program, and gives the Tensors their new values in the same step.

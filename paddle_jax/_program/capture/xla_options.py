@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from paddle_jax._core.kernels.dependence import open_jaxpr
+from paddle_jax._core.kernels.dependence import inner_jaxprs
 
 # Below this number of operations compiling is fast anyhow.
 _MIN_OPERATIONS = 300
@@ -40,9 +40,8 @@ def fusion_options(jaxpr: Any) -> dict[str, str]:
 def _result_sizes(jaxpr: Any) -> Iterator[int]:
     """The sizes of all results; of loops and branches, of those inside."""
     for eqn in jaxpr.eqns:
-        # Branches and loops have jaxprs as parameters, alone or in a list.
-        values = [v for p in eqn.params.values() for v in (p if isinstance(p, tuple | list) else (p,))]
-        inner = [open_jaxpr(v)[0] for v in values if hasattr(v, "eqns")]
+        # Branches and loops have jaxprs as parameters.
+        inner = list(inner_jaxprs(eqn))
         for each in inner:
             yield from _result_sizes(each)
         if not inner:
