@@ -1,4 +1,7 @@
-"""Programs that run in the thread that calls them."""
+"""Programs that run in the thread that calls them.
+
+Unit tests of `_core.base` and `_core.runner`.
+"""
 
 import threading
 
