@@ -12,10 +12,11 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.lazy.transfer import to_numpy
+from paddle_jax._core.kernels.value_checks import after_checks
+from paddle_jax._core.lazy.transfer import materialize, to_numpy
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensors.held_values import numpy_dtype
-from paddle_jax._core.tensors.tensor import Tensor, wrap
+from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import check_index
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
@@ -64,22 +65,24 @@ def of_triangle(
 
 def checked(name: str, result: Tensor, operand: Tensor, why: str) -> Tensor:
     """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
-    values = [t._value for t in (result, operand)]
-    if all(isinstance(v, jax.Array) and not isinstance(v, jax.core.Tracer) for v in values):
-        # Not finite without being so before: the factorization has failed.
-        if not _finite(values[0]) and _finite(values[1]):
-            raise ValueError(f"{name}: {why}")
+    # Not finite without being so before: the factorization has failed.
+    if _finite(result) is False and _finite(operand) is True:
+        raise ValueError(f"{name}: {why}")
     return result
 
 
-def _finite(array: jax.Array) -> bool:
-    """Whether all numbers of a jax array are: asked of NumPy on the host, where there is nothing to compile
-    for each new shape."""
-    # NumPy looks at an array of the host without a call of XLA.
-    on_host = all(device.platform == "cpu" for device in array.devices())
-    if on_host:
-        return bool(np.isfinite(to_numpy(array)).all())
-    return bool(jnp.isfinite(array).all())
+def _finite(tensor: Tensor) -> bool | None:
+    """Whether all numbers are finite; None under a trace. It is asked of NumPy on the host, where there is
+    nothing to compile for each new shape."""
+    array = after_checks(materialize(read_raw(tensor)))
+    if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
+        # NumPy looks at an array of the host without a call of XLA.
+        if any(device.platform != "cpu" for device in array.devices()):
+            return bool(jnp.isfinite(array).all())
+        array = to_numpy(array)
+    if isinstance(array, np.ndarray):
+        return bool(np.isfinite(array).all())
+    return None
 
 
 @known_as(cast="float32", pir="cholesky upper:bool")

@@ -37,6 +37,15 @@ def by_matrix(each: Any, ins: Avals, outs: Avals, rank: int = 2) -> Any:
     count = math.prod(batch)
     nothing = [complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan for a in outs]
 
+    def run_one(*operands: Any) -> Any:
+        results = each(*operands)
+        if results is None:
+            return [np.full(a.shape, number, a.dtype) for a, number in zip(outs, nothing, strict=True)]
+        return [np.asarray(x, a.dtype).reshape(a.shape) for a, x in zip(outs, results, strict=True)]
+
+    if not batch:
+        return run_one
+
     def run(*operands: Any) -> Any:
         axes = len(batch)
         flat = [np.asarray(x).reshape(count, *x.shape[axes:]) for x in operands]
