@@ -81,12 +81,13 @@ def _arg_extreme(
         return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
         raise ValueError(f"{name}: x: got shape {list(x.shape)}; there is no element to choose from")
-    if on_cpu() and are_known(x.size) and x.size <= _INT32:  # else the places would fill the memory
+    if on_cpu() and are_known(x.size) and _FEW < x.size <= _INT32:  # more places would fill the memory
         return _first_extreme(x, axis, keepdim, find is jnp.argmax).astype(dtype)
     return find(x, axis=axis, keepdims=keepdim).astype(dtype)
 
 
 _INT32 = (1 << 31) - 1
+_FEW = 1 << 12  # elements: a search takes no longer than the call
 
 
 def _first_extreme(x: jax.Array, axis: int | None, keepdims: bool, largest: bool) -> jax.Array:
@@ -348,9 +349,11 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
     # How many there are is the shape of the result, so the host has to look.
-    found = np.nonzero(host_value(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
+    found = host_value(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there").nonzero()
     if as_tuple:
         return tuple(wrap(from_numpy(i)) for i in found)
+    if len(found) == 1:
+        return wrap(from_numpy(found[0].reshape(-1, 1)))
     return wrap(from_numpy(np.stack(found, 1)))
 
 

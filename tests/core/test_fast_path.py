@@ -400,7 +400,7 @@ def test_a_class_without_a_slot_is_refused():
         "from paddle_jax._core.lazy import _recorder\n"
         "class Plain: pass\n"
         "names = ['Context', 'Segment', 'Aval', 'OpSignature', 'LazyArray']\n"
-        "_recorder.setup_record(dict.fromkeys(names, Plain), None, None, None)\n"
+        "_recorder.setup_record(dict.fromkeys(names, Plain), None, None, None, None)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert "TypeError: recorder: Context has no slot segment" in done.stderr

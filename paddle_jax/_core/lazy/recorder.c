@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 7 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 8 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -79,7 +79,7 @@ static const Slot CALL_SLOTS[] = {
 
 /* What the setups have been given. */
 static PyTypeObject *Context, *Segment, *Aval, *OpSignature, *LazyArray, *Tensor, *Node;
-static PyObject *add_leaf, *record_slowly, *unread_device;
+static PyObject *add_leaf, *record_slowly, *unread_device, *undecided;
 static PyTypeObject *tensor_classes[MAX_CLASSES]; /* the classes of operands: Tensor and subclasses like it */
 static Py_ssize_t tensor_class_count;
 static PyObject *local, *dispatch_run, *register_view, *next_serial, *MultiDevice;
@@ -163,17 +163,37 @@ static PyObject *append_leaf(PyObject *leaves, PyObject *value)
     return PyLong_FromSsize_t(-PyList_GET_SIZE(leaves));
 }
 
+/* Whether a leaf is on the device of the segment, which the first leaf decides where all arrays are on one; -1 with an
+   exception. */
+static int is_on_device(PyObject *segment, PyObject *device)
+{
+    if (device == SLOT(segment, segment_device))
+        return 1;
+    if (SLOT(segment, segment_device) != undecided || MultiDevice == NULL)
+        return 0;
+    PyObject *placed = PyObject_GetAttr(MultiDevice, name_placed);
+    int is_placed = placed == NULL ? -1 : PyObject_IsTrue(placed);
+    Py_XDECREF(placed);
+    if (is_placed == 0)
+        set_slot(segment, segment_device, device);
+    return is_placed < 0 ? -1 : !is_placed;
+}
+
 /* As `add_leaf` in segment.py, which the unusual cases go to. */
 static PyObject *position_of_leaf(PyObject *segment, PyObject *places, PyObject *value)
 {
     PyObject *leaves = SLOT(segment, segment_leaves);
     PyObject *device = SLOT(value, lazy_device);
     bool is_usual = leaves != NULL && PyList_CheckExact(leaves) && device != NULL;
-    if (is_usual && PyTuple_CheckExact(SLOT(value, lazy_array))) {
+    bool is_number = is_usual && PyTuple_CheckExact(SLOT(value, lazy_array));
+    int is_there = is_usual && !is_number ? is_on_device(segment, device) : 0;
+    if (is_there < 0)
+        return NULL;
+    if (is_number) {
         /* Host numbers have a new position at each use. */
         if (SLOT(segment, segment_elsewhere) == Py_False && device != unread_device)
             return append_leaf(leaves, value);
-    } else if (is_usual && device == SLOT(segment, segment_device)) {
+    } else if (is_there) {
         long long size = PyLong_AsLongLong(SLOT(SLOT(value, lazy_aval), aval_nbytes));
         long long allowance = PyLong_AsLongLong(SLOT(segment, segment_allowance)) - size;
         if (PyErr_Occurred())
@@ -690,15 +710,17 @@ int read_class(PyObject *classes, const char *name, PyTypeObject **type)
     return 0;
 }
 
-/* setup_record(classes, add_leaf, record_slowly, unread_device) */
+/* setup_record(classes, add_leaf, record_slowly, unread_device, undecided) */
 static PyObject *setup_record(PyObject *module, PyObject *arguments)
 {
     PyObject *classes;
-    if (!PyArg_ParseTuple(arguments, "O!OOO", &PyDict_Type, &classes, &add_leaf, &record_slowly, &unread_device))
+    if (!PyArg_ParseTuple(arguments, "O!OOOO", &PyDict_Type, &classes, &add_leaf, &record_slowly, &unread_device,
+                          &undecided))
         return NULL;
     Py_INCREF(add_leaf);
     Py_INCREF(record_slowly);
     Py_INCREF(unread_device);
+    Py_INCREF(undecided);
     if (read_offsets(classes, RECORD_SLOTS, sizeof RECORD_SLOTS / sizeof *RECORD_SLOTS) < 0)
         return NULL;
     if (read_class(classes, "Context", &Context) < 0 || read_class(classes, "Segment", &Segment) < 0 ||

@@ -469,7 +469,7 @@ read_pending: Callable[[Context, LazyArray], Any] = nothing_read
 read_held: Callable[[Context, Any], Any] = nothing_read
 if extension is not None:
     _classes = (Context, Segment, Aval, OpSignature, LazyArray)
-    extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD)
+    extension.setup_record({c.__name__: c for c in _classes}, add_leaf, _record_slow_path, UNREAD, UNDECIDED)
     record = extension.record
     read_pending = extension.read_pending
     read_held = extension.read_held

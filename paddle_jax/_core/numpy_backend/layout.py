@@ -72,7 +72,8 @@ def _rev(params: Params, ins: Avals, outs: Avals) -> Run:
 @rule("concatenate", of_any_lengths=True)
 def _concatenate(params: Params, ins: Avals, outs: Avals) -> Run:
     axis = params["dimension"]
-    return lambda *operands: np.concatenate(operands, axis)
+    concatenate = np.concatenate
+    return lambda *operands: concatenate(operands, axis)
 
 
 @rule("stack", of_any_lengths=True)
@@ -176,6 +177,9 @@ def starts_of(shape: tuple[int, ...], sizes: Sequence[int]) -> Any:
 def _dynamic_slice(params: Params, ins: Avals, outs: Avals) -> Run:
     sizes = params["slice_sizes"]
     room = starts_of(ins[0].shape, sizes)
+    moving = [axis for axis, most in enumerate(room) if most > 0]
+    if len(moving) == 1:  # such as a row of a matrix
+        return _slice_of_axis(moving[0], room[moving[0]], sizes[moving[0]])
 
     def run(x: np.ndarray, *starts: Any) -> Any:
         # A start moves so that the block fits.
@@ -189,6 +193,22 @@ def _dynamic_slice(params: Params, ins: Avals, outs: Avals) -> Run:
         ]
 
     return run
+
+
+def _slice_of_axis(axis: int, most: int, size: int) -> Run:
+    """A slice along one axis, whole along the others. most: how far its start may go."""
+    before = (slice(None),) * axis
+
+    def run(x: np.ndarray, *starts: Any) -> Any:
+        # A start moves so that the block fits.
+        start = min(max(int(starts[axis]), 0), most)
+        return x[(*before, slice(start, start + size))]
+
+    def run_first(x: np.ndarray, *starts: Any) -> Any:
+        start = min(max(int(starts[0]), 0), most)
+        return x[start : start + size]
+
+    return run if axis else run_first
 
 
 @rule("dynamic_update_slice")

@@ -107,6 +107,9 @@ def _accumulating(name: str, ufunc: Any) -> None:
         if not axes:
             return lambda x: x
         inexact = ufunc is np.add and dtype.kind in "fVc"
+        if inexact and len(axes) == len(ins[0].shape) and compute_dtype(dtype) == dtype:
+            add = np.add.reduce
+            return lambda x: add(x.reshape(-1), 0, dtype)
         reduce, inner = _pairwise(ins[0].shape, axes) if inexact else ufunc.reduce, compute_dtype(dtype)
         if inner != dtype:
             return lambda x: np.asarray(reduce(x.astype(inner), axes)).astype(dtype)
