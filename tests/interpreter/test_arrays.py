@@ -38,6 +38,11 @@ LAYOUT = {
     "iota": lambda x: x + lax.broadcasted_iota("float32", (3, 4, 5), 1),
     "unstack": lambda x: jnp.unstack(x, axis=1),
     "dynamic slice": lambda x: lax.dynamic_slice(x, (9, -3, 1), (2, 4, 3)),
+    "dynamic slice of one axis": lambda x: [
+        lax.dynamic_slice(x, start, sizes)
+        for start in ((9, 9, -9), (-3, 1, 1), (1, 1, 1))
+        for sizes in ((1, *x.shape[1:]), (x.shape[0], 1, x.shape[2]), (*x.shape[:2], 2))
+    ],
     "update": lambda x: lax.dynamic_update_slice(x, -x[:1, :2], (9, 1, -9)),
 }
 
