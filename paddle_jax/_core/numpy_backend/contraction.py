@@ -37,6 +37,13 @@ def matmul(a_shape: Any, b_shape: Any) -> Any:
     return product
 
 
+def _with_turned(run: Any, times: Any, turned: list[int]) -> Run:
+    """The function of a product with what it does: it turns some of the operands, then it multiplies."""
+    run.times = times
+    run.turned = turned
+    return run
+
+
 @rule("dot_general")
 def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     (left, right), (left_batch, right_batch) = params["dimension_numbers"]
@@ -66,7 +73,13 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
         times = matmul(a_shape, b_shape)
         if not a_turned and not b_turned:
             return times
-        return lambda x, y: times(x.T if a_turned else x, y.T if b_turned else y)
+
+        def turned_product(x: np.ndarray, y: np.ndarray) -> Any:
+            return times(x.T if a_turned else x, y.T if b_turned else y)
+
+        return _with_turned(
+            turned_product, times, [k for k, turned in enumerate((a_turned, b_turned)) if turned]
+        )
 
     times = matmul(a_shape, b_shape)
 

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from paddle_jax._core.numpy_backend.loops import Loop
 from paddle_jax._core.numpy_backend.plan import Plan
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Refusal, Run, rule
 
 # A plan keeps its jaxpr and its constants in memory, so only the last ones stay.
-_MAX_STEP_PLANS = 128
+_MAX_STEPS = 128
+_LEAST_TRIPS = 48  # from which on a Loop pays
+_MAX_STACKS = 1 << 24  # bytes of values of all steps; with more of them arithmetic takes the time
 
 
 @rule("while")
@@ -75,18 +78,47 @@ def _counts(params: Params, ins: Avals, outs: Avals) -> tuple[int, int]:
     return n, m
 
 
-@ft.lru_cache(maxsize=_MAX_STEP_PLANS)
-def _plan_of_step(jaxpr: Any) -> Plan:
-    """The Plan of one step of a loop. Loops of all lengths share their jaxpr, which compares by identity (see
+class _Step:
+    """One step of a loop.
+
+    Attributes:
+        plan: Plan of the step.
+        trips: int, how often it has run.
+    """
+
+    __slots__ = ("_counts", "_jaxpr", "_loop", "plan", "trips")
+
+    def __init__(self, jaxpr: Any, const_count: int, carry_count: int) -> None:
+        self.plan: Plan = Plan(jaxpr)
+        self.trips: int = 0
+        self._jaxpr = jaxpr
+        self._counts = const_count, carry_count
+        self._loop: Loop | None = None
+
+    def loop_for(self, length: int) -> Loop | None:
+        """The Loop for a number of trips; None if the plan is to run in each."""
+        self.trips += length
+        if self._loop is None and self.trips >= _LEAST_TRIPS:
+            self._loop = Loop(self._jaxpr, *self._counts)
+        loop = self._loop
+        if loop is None or not length or length * loop.bytes_per_step > _MAX_STACKS:
+            return None
+        return loop
+
+
+@ft.lru_cache(maxsize=_MAX_STEPS)
+def _step_of(jaxpr: Any, const_count: int, carry_count: int) -> _Step:
+    """One step of a loop. Loops of all lengths share their jaxpr, which compares by identity (see
     kernels/loop_template.py)."""
-    return Plan(jaxpr)
+    return _Step(jaxpr, const_count, carry_count)
 
 
 @rule("scan")
 def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
     n, m = _counts(params, ins, outs)
     length = params["length"]
-    body = _plan_of_step(params["jaxpr"])
+    step = _step_of(params["jaxpr"], n, m)
+    body = step.plan
     avals = outs[m:]
     if params["reverse"]:
         steps = range(length - 1, -1, -1)
@@ -96,6 +128,9 @@ def _scan(params: Params, ins: Avals, outs: Avals) -> Run:
         raise Refusal("a scan over random keys is compiled")
 
     def scan(*operands: Any) -> Any:
+        loop = step.loop_for(length)
+        if loop is not None:
+            return loop.run(operands, length, params["reverse"])
         fixed = operands[:n]
         state = operands[n : n + m]
         slices = operands[n + m :]

@@ -19,6 +19,7 @@ from paddle_jax._core.numpy_backend.rules import (
     in_compute_dtype,
     rule,
     size_of,
+    with_into,
 )
 
 _LEAST_MASKED = 1 << 12  # elements
@@ -60,6 +61,10 @@ ELEMENTARY = {
     "atan2": np.arctan2,
     "sqrt": np.sqrt,
 }
+# Primitives that compute each element of one result from those of the operands at its position.
+ELEMENTWISE = frozenset(
+    (*PLAIN, *ELEMENTARY, "mul", "max", "min", "square", "one_minus_square", "logistic", "div", "rsqrt")
+)
 for _name, _ufunc in PLAIN.items():
     define_rule(_ufunc, _name)
 
@@ -230,7 +235,19 @@ def _logistic(params: Params, ins: Avals, outs: Avals) -> Run:
     if outs[0].dtype == np.float16:  # XLA rounds each step, and exp(-x) overflows
         return lambda x: np.float16(1) / (np.float16(1) + np.exp(-x))
     one = np.ones((), compute_dtype(outs[0].dtype))
-    return in_compute_dtype(lambda x: one / (one + np.exp(-x)), ins, outs[0])
+
+    def logistic(x: Any) -> Any:
+        return one / (one + np.exp(-x))
+
+    def into(x: Any, out: np.ndarray) -> np.ndarray:
+        np.negative(x, out)
+        np.exp(out, out)
+        np.add(one, out, out)
+        return np.divide(one, out, out)
+
+    if one.dtype == outs[0].dtype:
+        return with_into(logistic, into)
+    return in_compute_dtype(logistic, ins, outs[0])
 
 
 @rule("integer_pow")

@@ -126,6 +126,24 @@ class Plan:
         ]
 
     @classmethod
+    def of_steps(cls, steps: list[tuple[Any, ...]], arity: int, slot_count: int, results: list[int]) -> Plan:
+        """The Plan of steps as `plan_step` gives them, for `execute` alone: nothing is known of its costs.
+
+        Args:
+            steps: the steps.
+            arity: number of operands, which are the first slots.
+            slot_count: number of slots.
+            results: slots of the results.
+        """
+        made = object.__new__(cls)
+        made._arity = arity
+        made._start = [None] * slot_count
+        made._steps = steps
+        made._results = results
+        made._ends = []
+        return made
+
+    @classmethod
     def join(
         cls,
         plans: Sequence[Plan],
@@ -301,15 +319,27 @@ def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
 
 
 def _step(call: Call, dead: tuple[int, ...], flat: Flat, private: set[int]) -> tuple[Any, ...]:
-    """(kind, function, operands, second operand or target, results, slots to free)."""
+    """A step of a plan, with the slots to free after it."""
+    target = None
+    # A ufunc can write its result over an operand that ends here.
+    if dead and isinstance(call.run, np.ufunc):
+        target = _target(flat, call, private.intersection(dead))
+    return plan_step(call, target, dead)
+
+
+def plan_step(call: Call, target: int | None, dead: tuple[int, ...] = ()) -> tuple[Any, ...]:
+    """(kind, function, operands, second operand or target, results, slots to free) of a call.
+
+    Args:
+        call: the call.
+        target: the slot of an array that the result is written into, or None.
+        dead: the slots to free.
+    """
     run, ins, outs, is_multiple = call
     if is_multiple:
         return _SEVERAL_RESULTS, run, tuple(ins), None, tuple(outs), dead or None
-    # A ufunc can write its result over an operand that ends here.
-    if dead and isinstance(run, np.ufunc):
-        target = _target(flat, call, private.intersection(dead))
-        if target is not None:
-            return _INTO_OPERAND, run, tuple(ins), target, outs[0], dead
+    if target is not None:
+        return _INTO_OPERAND, run, tuple(ins), target, outs[0], dead or None
     if len(ins) == 1:
         return _ONE_OPERAND, run, ins[0], None, outs[0], dead or None
     if len(ins) == 2:

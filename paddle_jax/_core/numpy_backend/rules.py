@@ -69,6 +69,12 @@ def define_rule(run: Run, *names: str) -> None:
     rule(*names, of_any_lengths=True)(lambda params, ins, outs: run)
 
 
+def with_into(run: Any, into: Run) -> Run:
+    """The function of an equation, with one that takes an array as `out` and writes the result into it."""
+    run.into = into
+    return run
+
+
 def is_low(dtype: np.dtype) -> bool:
     """Whether a dtype is a floating type of 16 bits or fewer, which NumPy computes slowly or not at all."""
     return dtype.kind == "V" or dtype == np.float16
