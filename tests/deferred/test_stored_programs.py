@@ -26,14 +26,18 @@ from paddle_jax._core.runner.program_digest import digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
-import json, sys
+import json, os, sys
 import numpy as np
 import paddle_jax as paddle
-from paddle_jax._core.runner import background_compiler, stored_programs
+from paddle_jax._core.runner import background_compiler, loaded_programs, stored_programs
 
-traced = []
+traced, called = [], []
 module = stored_programs.StoredProgram.module
 stored_programs.StoredProgram.module = lambda self: traced.append(1) or module(self)
+call = loaded_programs.LoadedProgram.__call__
+loaded_programs.LoadedProgram.__call__ = lambda self, *given: called.append(1) or call(self, *given)
+if "OTHER_JAX" in os.environ:
+    loaded_programs.pxla = None
 paddle.seed(1)
 net = paddle.nn.Sequential(
     paddle.nn.Conv2D(1, 4, 3), paddle.nn.BatchNorm2D(4), paddle.nn.GELU(), paddle.nn.MaxPool2D(2),
@@ -50,7 +54,7 @@ for _ in range(8):
     adam.clear_grad()
     losses.append(float(loss))
     background_compiler.finish()
-print(json.dumps([losses, len(traced), paddle.explain().compiles]))
+print(json.dumps([losses, len(traced), paddle.explain().compiles, len(called)]))
 """
 
 
@@ -77,7 +81,8 @@ print(json.dumps([results, paddle.explain().events]))
 def run(folder, program=PROGRAM, **variables):
     """What a program prints in a process of its own.
 
-    PROGRAM prints (losses, number of traced modules, number of compiled segments).
+    PROGRAM prints (losses, number of traced modules, number of compiled segments, number of calls without
+    `jax.jit`).
     """
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
@@ -118,19 +123,22 @@ def empty_programs(folder):
 @pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
 def test_a_later_process_traces_nothing(tmp_path):
     tmp_path.chmod(0o700)
-    losses, traced, compiled = run(tmp_path)
-    assert traced > 0 and compiled > 0
+    losses, traced, compiled, called = run(tmp_path)
+    assert traced > 0 and compiled > 0 and called == 0
     aliases = len(list(tmp_path.glob("alias-*")))
     assert aliases > 0
-    assert run(tmp_path) == [losses, 0, compiled]
+    again, traced, compiled_again, called = run(tmp_path)
+    assert [again, traced, compiled_again] == [losses, 0, compiled] and called > 1
+    assert run(tmp_path, OTHER_JAX="1") == [losses, 0, compiled, 0]
     for damage in (damage_names, delete_programs):
         damage(tmp_path)
-        again, traced, compiled_again = run(tmp_path)
+        again, traced, compiled_again, _ = run(tmp_path)
         assert again == losses and traced > 0 and compiled_again == compiled
-        assert run(tmp_path) == [losses, 0, compiled]
+        assert run(tmp_path) == [losses, 0, compiled, called]
     # JAX compiles what it cannot read, and keeps the file.
     empty_programs(tmp_path)
-    assert run(tmp_path)[0] == losses
+    again, *_, called = run(tmp_path)
+    assert again == losses and called == 0
     assert len(list(tmp_path.glob("alias-*"))) == aliases
 
 

@@ -74,20 +74,23 @@ def trimmed_memory(tier: str) -> Iterator[None]:
     if tier == "operation":
         yield
         return
-    _trim()
+    trim_memory()
     yield
-    _trim()
+    trim_memory()
 
 
-def _trim() -> None:
+def trim_memory(has_pause: bool = True) -> None:
     """Gives free memory back, unless that was done a short time ago.
 
     The C library visits each free part of the heap, also those that it has given back before. A process of
     hours has so many of them that this takes 0.1 s, twice for each program that it compiles.
+
+    Args:
+        has_pause: whether the second one of two in a short time is left out.
     """
     start = time.monotonic()
     # A trim that took long has a long pause behind it.
-    if start < _LastTrim.end + _PAUSE * _LastTrim.seconds:
+    if has_pause and start < _LastTrim.end + _PAUSE * _LastTrim.seconds:
         return
     _call_glibc("malloc_trim", 0)
     _LastTrim.end = time.monotonic()

@@ -15,8 +15,8 @@ from jax import monitoring
 
 TIERS = ("operation", "segment", "to_static", "executor", "optimizer")
 # JAX's own names of its events; the listener gets them as plain text.
-_COMPILED = "/jax/core/compile/backend_compile_duration"
-_CACHE_HIT = "/jax/compilation_cache/cache_hits"
+COMPILED = "/jax/core/compile/backend_compile_duration"
+CACHE_HIT = "/jax/compilation_cache/cache_hits"
 
 
 class Counters:
@@ -67,7 +67,7 @@ def compiling(tier: str) -> Iterator[None]:
 
 
 def _on_duration(event: str, duration_secs: float, **_: Any) -> None:
-    if event == _COMPILED:
+    if event == COMPILED:
         Counters.compiled += 1
         row = Counters.compiles[_thread.tier]
         row[0] += 1
@@ -75,7 +75,7 @@ def _on_duration(event: str, duration_secs: float, **_: Any) -> None:
 
 
 def _on_event(event: str, **_: Any) -> None:
-    if event == _CACHE_HIT:
+    if event == CACHE_HIT:
         Counters.programs_from_cache += 1
 
 

@@ -50,7 +50,7 @@ def _idle(*arguments: Any) -> None:
     """The callback that nothing calls."""
 
 
-class _InlineClient:
+class InlineClient:
     """A client of XLA that adds the callback to the programs that it makes.
 
     Attributes:
@@ -84,5 +84,5 @@ def _compile(
     compile_module: Callable[..., Any], client: Any, module: Any, devices: Any, *others: Any, **named: Any
 ) -> Any:
     if _thread.runs_inline and client.platform == "cpu" and devices.size == 1:
-        client = _InlineClient(client)
+        client = InlineClient(client)
     return compile_module(client, module, devices, *others, **named)

@@ -15,9 +15,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-import numpy as np
-
 from paddle_jax._core.base.compiler import trimmed_memory
 from paddle_jax._core.base.counters import compiling
 from paddle_jax._core.base.inline_programs import running_inline
@@ -28,8 +25,6 @@ from paddle_jax._core.process.background import Task, Worker
 
 _NICENESS = 10  # added to that of the process, for the thread that XLA compiles in and those that it starts
 
-_MATRIX = np.zeros((4, 4), np.float32)
-
 _worker = Worker(complete=False)  # traces, which takes the interpreter's lock
 _compiler = Worker(complete=False)  # compiles, at low priority
 
@@ -39,12 +34,10 @@ class _Jobs:
 
     Attributes:
         is_nice: bool, whether the thread that compiles has a low priority already.
-        process: int, id of the process that has computed a first product, or 0.
         segments: list of the jobs that compile segments and have not ended, as far as it is known.
     """
 
     is_nice = False
-    process = 0
     segments: list[Task] = []  # noqa: RUF012  one for the process
 
 
@@ -117,6 +110,11 @@ def compile_ahead(
     return time.perf_counter() - start
 
 
+def submit_to_compiler(function: Callable[[], object]) -> Task:
+    """Has the thread that XLA compiles in call a function, at the priority that the thread has by then."""
+    return _compiler.submit(function)
+
+
 def _compile_slowly(lowered: Any, tier: str, is_inline: bool) -> None:
     _lower_priority()
     _compile(lowered, tier, is_inline)
@@ -136,37 +134,11 @@ def _lower_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS)
 
 
-def compute_first_product() -> None:
-    """Has another thread compute a small product with XLA, once in each process.
-
-    XLA's library for products generates its code at the first one. That takes 20 to 50 ms, which would be
-    a part of a step.
-    """
-    if _Jobs.process != os.getpid():
-        _Jobs.process = os.getpid()
-        _worker.submit(_lower_product)
-
-
-def _lower_product() -> None:
-    with preserved_tracing():
-        lowered = jax.jit(_product_with_transposed).lower(_MATRIX)
-    _compiler.submit(ft.partial(_compute_product, lowered))
-
-
-def _compute_product(lowered: Any) -> None:
-    with preserved_tracing():
-        lowered.compile()(_MATRIX)[0].block_until_ready()
-
-
-def _product_with_transposed(matrix: Any) -> list[Any]:
-    """The product of a matrix, transposed, with itself: gradients have such products."""
-    return [matrix.T @ matrix]
-
-
 def finish() -> None:
     """Waits until nothing is being compiled and no compilation waits for its turn."""
-    _worker.submit(int).wait()
-    _compiler.submit(int).wait()
+    # A job of one thread may give the other one a job.
+    for worker in (_compiler, _worker, _compiler):
+        worker.submit(int).wait()
 
 
 def is_compiling_segments() -> bool:

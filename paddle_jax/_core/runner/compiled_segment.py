@@ -43,11 +43,12 @@ from paddle_jax._core.runner import compile_history, stored_programs
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
     compiles_in_background,
-    compute_first_product,
     submit_segment,
 )
 from paddle_jax._core.runner.compile_history import NO_RUNS, EarlierRuns
 from paddle_jax._core.runner.explain import reason
+from paddle_jax._core.runner.first_product import compute_first_product
+from paddle_jax._core.runner.loaded_programs import LoadedProgram, may_call
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
 from paddle_jax._core.runner.program_digest import digest_of
@@ -344,6 +345,7 @@ class CompiledSegment:
         used: int, number of programs compiled in the process at its last use.
         program: StoredProgram or PlainProgram that is compiled.
         call: InterruptSafeCall of its function.
+        loaded: LoadedProgram that is called in place of it where that is possible, or None.
         lock: held during the first call.
         better: _BetterProgram that is to take its place, or None.
         is_inline: bool, whether it is to run in the thread that calls it.
@@ -379,7 +381,7 @@ class CompiledSegment:
         if quick and options and not program.is_in_cache():
             self.better = _BetterProgram(program, self.is_inline)
             program = self._program(options)
-        self._use(program)
+        self._use(program, None)
         for listen in compile_listeners:
             listen("segment", self, leaves)
 
@@ -410,8 +412,9 @@ class CompiledSegment:
         digest = hashlib.sha256(f"{self._digest} {sorted(options.items())}".encode()).hexdigest()[:32]
         return StoredProgram(self._trace, digest, [aval.struct for aval in results], options or None)
 
-    def _use(self, program: StoredProgram | PlainProgram) -> None:
+    def _use(self, program: StoredProgram | PlainProgram, loaded: LoadedProgram | None) -> None:
         self.program = program
+        self.loaded: LoadedProgram | None = loaded
         self.call: InterruptSafeCall = InterruptSafeCall(program.function, "segment", self.is_inline)
 
     def compile_in_background(self, leaves: Sequence[LazyArray]) -> None:
@@ -424,7 +427,8 @@ class CompiledSegment:
     def _compile_first(self, structs: Sequence[Any]) -> None:
         start = time.perf_counter()
         is_in_cache = self.program.is_in_cache()
-        seconds = _compile_ahead(self.program, structs, is_in_cache, self.is_inline)
+        self.loaded = _load_or_compile(self.program, structs, is_in_cache, self.is_inline)
+        seconds = time.perf_counter() - start
         if self.better is not None:
             self.better.structs = structs
             # What loading it took says nothing about the time to compile a better one.
@@ -521,7 +525,7 @@ class CompiledSegment:
         """
         better = self.better  # another thread may call it, too, and forget it
         if better is not None and better.takes_over():
-            self._use(better.program)
+            self._use(better.program, better.loaded)
             self.better = None
         leaves = segment.leaves
         donated = [
@@ -536,7 +540,13 @@ class CompiledSegment:
         ]
         packed = [self._pack(slot, leaves) for slot in range(len(self.groups))]
         arguments = (donated, kept, packed)
-        kind = *map(type, packed), *map(_is_committed, donated), *map(_is_committed, kept)
+        is_committed = [*map(_is_committed, donated), *map(_is_committed, kept)]
+        loaded = self.loaded
+        # JAX decides what committed arguments mean.
+        if loaded is not None and not any(is_committed) and may_call():
+            loaded(arguments, lambda arrays: map(_set_array, results, arrays))
+            return
+        kind = (*map(type, packed), *is_committed)
         if not self.is_new:
             self.call(arguments, lambda arrays: map(_set_array, results, arrays), None, kind)
             return
@@ -558,11 +568,13 @@ class _BetterProgram:
             has been compiled.
         job: Task that compiles it, or None.
         is_inline: bool, whether it is to run in the thread that calls it.
+        loaded: LoadedProgram of it, or None.
     """
 
     def __init__(self, program: StoredProgram | PlainProgram, is_inline: bool) -> None:
         self.program = program
         self.is_inline = is_inline
+        self.loaded: LoadedProgram | None = None
         self.structs: Sequence[Any] = ()
         self.start_time: float = math.inf
         self.job: Any = None
@@ -576,20 +588,27 @@ class _BetterProgram:
         return self.job.done and self.job.error is None
 
     def _compile(self) -> None:
-        is_in_cache = self.program.is_in_cache()
-        log.background_seconds += _compile_ahead(self.program, self.structs, is_in_cache, self.is_inline)
+        start = time.perf_counter()
+        self.loaded = _load_or_compile(self.program, self.structs, self.program.is_in_cache(), self.is_inline)
+        log.background_seconds += time.perf_counter() - start
 
 
-def _compile_ahead(
+def _load_or_compile(
     program: StoredProgram | PlainProgram, structs: Sequence[Any], is_in_cache: bool, is_inline: bool
-) -> float:
-    """Compiles a program in the thread for that; gives the seconds that it took."""
-    start = time.perf_counter()
-    if not is_in_cache:
+) -> LoadedProgram | None:
+    """Has a program loaded or compiled in the thread for that.
+
+    None: JAX has it, and finds it when it is called.
+    """
+    if is_in_cache:
+        loaded = program.load("segment", is_inline)
+        if loaded is not None:
+            return loaded
+    else:
         with preserved_tracing():
             program.prepare(structs)
     compile_ahead(program.function, structs, "segment", is_in_cache, is_inline)
-    return time.perf_counter() - start
+    return None
 
 
 def _argument_struct(leaf: LazyArray) -> jax.ShapeDtypeStruct:

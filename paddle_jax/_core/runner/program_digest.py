@@ -77,6 +77,15 @@ def digest_of(parts: Sequence[Any], ops: Sequence[tuple[Any, ...]], avals: Seque
     return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
 
+def digest_of_name(name: str) -> str | None:
+    """The digest of a program of this package that has a name; None where programs have none."""
+    try:
+        text = f"{name} {_settings()} {_versions()}"
+    except OSError:  # an application in one file has no files of this package
+        return None
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
 @ft.cache
 def _versions() -> str:
     """What has traced and lowered a program: JAX, and the files of this package as they are."""

@@ -22,6 +22,8 @@ from jax._src import compilation_cache, compiler
 
 from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit
 from paddle_jax._core.process import compile_cache
+from paddle_jax._core.runner import loaded_programs
+from paddle_jax._core.runner.loaded_programs import LoadedProgram
 
 _PREFIX = "paddle_jax_program_"  # of the names of small modules
 _MAX_KEY = 300  # characters of a key of JAX
@@ -47,6 +49,10 @@ class PlainProgram:
     def is_in_cache(self) -> bool:
         """Nobody knows before it is traced."""
         return False
+
+    def load(self, tier: str, is_inline: bool = False) -> LoadedProgram | None:
+        """The cache finds it when it is traced."""
+        return None
 
     def prepare(self, arguments: Sequence[Any]) -> None:
         """Nothing has to be made before it is lowered."""
@@ -97,6 +103,18 @@ class StoredProgram:
     def is_in_cache(self) -> bool:
         """Whether the cache has its program."""
         return _stored_key(self.digest) is not None
+
+    def load(self, tier: str, is_inline: bool = False) -> LoadedProgram | None:
+        """Its program from the cache, to call it without JAX; None where that cannot be.
+
+        Args:
+            tier: the tier that it counts for, see counters.py.
+            is_inline: whether it is to run in the thread that calls it.
+        """
+        key = _stored_key(self.digest)
+        if key is None:
+            return None
+        return loaded_programs.load(key, self._results, tier, is_inline)
 
     def prepare(self, arguments: Sequence[Any]) -> None:
         """Makes the real module for arguments of some shapes and dtypes. Takes the interpreter's lock."""
