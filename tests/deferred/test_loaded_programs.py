@@ -1,6 +1,6 @@
 """Programs that are called without `jax.jit`.
 
-Unit tests of `_core.runner.loaded_programs` and `_core.runner.compiled_segment`.
+Unit tests of `_core.lazy.multi_device`, `_core.runner.compiled_segment` and `_core.runner.loaded_programs`.
 """
 
 import jax
