@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 from jax import monitoring
 from jax._src import compilation_cache, compiler, config
