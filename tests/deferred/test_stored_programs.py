@@ -77,6 +77,36 @@ for placement in (None, dist.Shard(0), dist.Shard(1), dist.Replicate()):
 print(json.dumps([results, paddle.explain().events]))
 """
 
+# In a segment, a program of LAPACK's functions; each has its own segment.
+FACTORS = """
+import json
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax._core.runner import background_compiler, stored_programs
+
+traced = []
+module = stored_programs.StoredProgram.module
+stored_programs.StoredProgram.module = lambda self: traced.append(1) or module(self)
+a = np.random.default_rng(0).standard_normal((5, 5)).astype("float32")
+x = paddle.to_tensor(a @ a.T + 5 * np.eye(5, dtype="float32"))
+functions = [
+    lambda x: paddle.linalg.inv(x),
+    lambda x: paddle.linalg.cholesky(x),
+    lambda x: paddle.linalg.solve(x, x + 1),
+    lambda x: paddle.linalg.eigh(x)[0],
+    lambda x: paddle.linalg.svd(x)[1],
+    lambda x: paddle.linalg.qr(x)[1].abs(),
+]
+results = []
+for function in functions:
+    for _ in range(4):
+        y = function(x * 2 + 0.5) + 1
+        value = (y * y).sum()
+        results.append(float(value))
+        background_compiler.finish()
+print(json.dumps([results, len(traced), paddle.explain().compiles]))
+"""
+
 
 def run(folder, program=PROGRAM, **variables):
     """What a program prints in a process of its own.
@@ -140,6 +170,16 @@ def test_a_later_process_traces_nothing(tmp_path):
     again, *_, called = run(tmp_path)
     assert again == losses and called == 0
     assert len(list(tmp_path.glob("alias-*"))) == aliases
+
+
+@pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
+def test_a_later_process_finds_the_functions_of_lapack(tmp_path):
+    tmp_path.chmod(0o700)
+    results, traced, compiled = run(tmp_path, FACTORS)
+    assert traced > 0 and compiled > 0
+    again, traced, compiled_again = run(tmp_path, FACTORS)
+    assert (traced, compiled_again) == (0, compiled)
+    np.testing.assert_allclose(again, results, rtol=1e-5)
 
 
 def test_devices_do_not_share_programs(tmp_path):

@@ -7,6 +7,8 @@ the directory of the cache has JAX's key of the real module. Where the file or t
 real module is made and compiled after all.
 
 Two functions of JAX are wrapped for that: the one that computes keys, and the one that calls XLA's compiler.
+A third one takes a program out of its file. Lowering also looks up the functions of LAPACK, and a program
+that calls them would end the process if nobody had.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import compilation_cache, compiler
+from jaxlib import lapack
 
 from paddle_jax._core.base.interrupt_safe import interrupt_safe_jit
 from paddle_jax._core.process import compile_cache
@@ -27,6 +31,7 @@ from paddle_jax._core.runner.loaded_programs import LoadedProgram
 
 _PREFIX = "paddle_jax_program_"  # of the names of small modules
 _MAX_KEY = 300  # characters of a key of JAX
+_LAPACK = b"lapack_"  # begins the names of LAPACK's functions
 _numbers = itertools.count()
 
 
@@ -189,13 +194,14 @@ def _stored_key(digest: str) -> str | None:
 
 
 def is_possible() -> bool:
-    """Whether there is a directory, and this version of JAX has the two functions.
+    """Whether there is a directory, and this version of JAX has the functions that are wrapped.
 
     A setting of JAX makes arguments of constants. A small module would not have them.
     """
     return (
         not getattr(jax.config, "jax_use_simplified_jaxpr_constants", False)
         and hasattr(compilation_cache, "get_cache_key")
+        and hasattr(compilation_cache, "extract_executable_and_time")
         and hasattr(compiler, "backend_compile_and_load")
         and compile_cache.directory() is not None
     )
@@ -203,9 +209,11 @@ def is_possible() -> bool:
 
 @ft.cache
 def _wrap_jax() -> None:
-    """Wraps the two functions of JAX, once."""
+    """Wraps the functions of JAX, once."""
     compilation_cache.get_cache_key = ft.partial(_get_cache_key, compilation_cache.get_cache_key)
     compiler.backend_compile_and_load = ft.partial(_compile, compiler.backend_compile_and_load)
+    extract = compilation_cache.extract_executable_and_time
+    compilation_cache.extract_executable_and_time = ft.partial(_extract, extract)
 
 
 def _program_of(module: Any) -> StoredProgram | None:
@@ -228,3 +236,17 @@ def _compile(
     if program is not None:
         module = program.take_module(module)
     return compile_module(backend, module, *others, **named)
+
+
+def _extract(extract: Callable[[bytes], tuple[bytes, int]], content: bytes) -> tuple[bytes, int]:
+    executable, seconds = extract(content)
+    # The names of functions that it calls are in it as they are.
+    if _LAPACK in executable:
+        _look_up_lapack()
+    return executable, seconds
+
+
+@ft.cache
+def _look_up_lapack() -> None:
+    """Has JAX look up LAPACK's functions in SciPy. Any function and dtype do."""
+    lapack.prepare_lapack_call("getrf_ffi", np.dtype("float32"))
