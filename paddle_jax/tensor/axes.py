@@ -100,21 +100,18 @@ def bounds(index: Tensor) -> tuple[Any, ...] | None:
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
     function takes from outside. A value is looked at once."""
     raw = held_value(index)
-    # What a trace or a Capture has may be another array at the next call.
-    if isinstance(raw, jax.Array) and not local.ctx.frame.is_constant(raw):
-        return None
     if type(raw) is LazyArray:
         known = getattr(raw, "bounds", None)
+    elif isinstance(raw, jax.Array) and not local.ctx.frame.is_constant(raw):
+        # What a trace or a Capture has may be another array at the next call.
+        return None
     else:
         known = _known(raw)
     if known is None:
         values = concrete(index)
         if values is None or not values.size:
             return None
-        if values.ndim == 0:
-            known = (values, values)
-        else:
-            known = (values.min(), values.max())
+        known = (values.min().item(), values.max().item())  # Python's numbers compare faster
         # A pending value keeps its bounds; arrays take no attributes.
         if type(raw) is LazyArray:
             raw.bounds = known
@@ -148,6 +145,10 @@ def check_index(
     if low is None:
         low = -size
     _check_tensor(op, index, name)
+    if local.ctx.frame.checks is None and (known := bounds(index)) is not None:
+        # the usual case, outside of compiled functions
+        if known[0] >= low and known[1] < size:
+            return
 
     def refusal(least: Any, most: Any) -> BaseException:
         # One of them is enough to find the mistake.

@@ -143,12 +143,14 @@ def index_select(x: Tensor, index: Any, axis: int = 0, name: str | None = None) 
     if isinstance(index, int):
         # torch's order of arguments: the axis comes first.
         index, axis = axis, index
-    axis = one_axis("index_select", axis, x.ndim, error=IndexError)
+    shape = plain_shape(x)
+    axis = one_axis("index_select", axis, len(shape), error=IndexError)
     check_index_dtype("index_select", index)
-    if index.ndim != 1 and (index.ndim != 2 or index.shape[1] != 1):
-        raise ValueError(f"index_select: index: got shape {list(index.shape)}; it must be 1-D")
-    check_index("index_select", index, x.shape[axis], ValueError)
-    if index.ndim == 2:
+    lengths = plain_shape(index)
+    if len(lengths) != 1 and (len(lengths) != 2 or lengths[1] != 1):
+        raise ValueError(f"index_select: index: got shape {list(lengths)}; it must be 1-D")
+    check_index("index_select", index, shape[axis], ValueError)
+    if len(lengths) == 2:
         index = reshape(index, [-1])
     return take_rows(x, index, axis)
 

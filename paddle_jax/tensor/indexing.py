@@ -30,7 +30,7 @@ from paddle_jax._core.lazy.lengths import has_lengths
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
-from paddle_jax._core.tensors.tensor import Tensor, host_elements, host_value, wrap
+from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax._core.tensors.views import ViewRule
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import (
@@ -513,7 +513,7 @@ def _run_parsed(op: Callable[..., Any], operands: Sequence[Tensor], found: Parse
 def _chosen(x: Tensor, mask: Tensor) -> Tensor:
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
     # NumPy picks faster than XLA can compile.
-    chosen = host_elements(x)[host_value(mask, "a bool mask as an index", INSTEAD)]
+    chosen = host_value(x, "a bool mask as an index")[host_value(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_numpy(chosen))
 
 
@@ -633,6 +633,9 @@ def getitem(x: Tensor, item: Any) -> Tensor:
 
 def _is_mask(item: Any) -> bool:
     """Whether an index is an array of bools."""
+    if type(item) is Tensor:
+        raw = held_value(item)
+        return raw.dtype.kind == "b" and len(raw.shape) > 0
     return isinstance(item, Tensor | np.ndarray) and dtype_of(item) == np.bool_ and item.ndim > 0
 
 
@@ -697,11 +700,12 @@ def setitem(x: Tensor, item: Any, value: Any) -> None:
             operands = (x, value, *pattern.operands)
             x._adopt(_SHORT[len(operands)](pattern.kernel(put_index.op, 2), *operands))
             return
-        quick = _quick_or_none(item, shape)
+        is_mask = _is_mask(item)
+        quick = None if is_mask else _quick_or_none(item, shape)
         if quick is not None:
             x._adopt(run_pattern(put_index.op, (x, value), *quick))
             return
-        fits = _is_mask(item) and tuple(item.shape) == shape[: item.ndim]
+        fits = is_mask and tuple(item.shape) == shape[: item.ndim]
         # A value for each place is a choice by the mask, with a shape that is known.
         if fits and value.ndim <= len(shape) - item.ndim:
             result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)

@@ -388,22 +388,28 @@ def scatter(
     if dim is not None:
         return put_along_axis(x, index, value if src is None else src, dim, reduce or "assign", True, False)
     check_index_dtype("scatter", index)
-    if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
-        raise ValueError(f"scatter: index: got shape {list(index.shape)}; allowed are [], [k], [k, 1]")
-    check_index("scatter", index, x.shape[0])
+    lengths = plain_shape(index)
+    if len(lengths) > 2 or (len(lengths) == 2 and lengths[1] != 1):
+        raise ValueError(f"scatter: index: got shape {list(lengths)}; allowed are [], [k], [k, 1]")
+    check_index("scatter", index, plain_shape(x)[0])
     updates = values_for("scatter", x, updates, "updates")
-    if index.ndim == 2:
+    if len(lengths) == 2:
         index = reshape(index, [-1])
     return put_rows(x, index, _rows(x, index, updates), bool(overwrite))
 
 
 def _rows(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
-    want = [*plain_shape(index), *plain_shape(x)[1:]]
+    count = plain_shape(index)
+    want = (*count, *plain_shape(x)[1:])
+    given = plain_shape(updates)
+    if given == want:
+        return updates
     # More updates than indices: Paddle leaves the rest out.
-    if index.ndim and updates.ndim == len(want) and updates.shape[0] > want[0]:
-        updates = leading(updates, (want[0], *updates.shape[1:]))
-    if [*plain_shape(updates)] != want:
-        raise ValueError(f"scatter: updates: got shape {list(updates.shape)}; the rows need {want}")
+    if count and len(given) == len(want) and given[0] > want[0]:
+        given = (want[0], *given[1:])
+        updates = leading(updates, given)
+    if given != want:
+        raise ValueError(f"scatter: updates: got shape {list(given)}; the rows need {list(want)}")
     return updates
 
 

@@ -154,10 +154,14 @@ def is_zero(raw: Any) -> bool:
 def lazy_from_numpy(array: np.ndarray) -> LazyArray:
     """A LazyArray around a NumPy array that nobody will change. It makes no copy; the array becomes a jax
     array when a compiled program takes it."""
+    return _lazy_on(array, default_device())
+
+
+def _lazy_on(array: np.ndarray, device: Any) -> LazyArray:
     lazy = LazyArray()
     lazy.aval = aval_of(array.shape, array.dtype)
     lazy.array = array
-    lazy.device = default_device()
+    lazy.device = device
     return lazy
 
 
@@ -172,9 +176,10 @@ def from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArray | None:
     if local.ctx.segment is None:
         return put(array)
     array = np.asarray(array, order="C")
-    if array.size <= _MAX_HOST_NUMBERS or default_device().platform != "cpu":
+    device = default_device()
+    if array.size <= _MAX_HOST_NUMBERS or device.platform != "cpu":
         return to_lazy(array)
-    return lazy_from_numpy(array)
+    return _lazy_on(array, device)
 
 
 def persistent_from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArray:
