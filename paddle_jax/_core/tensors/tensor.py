@@ -159,7 +159,7 @@ class Tensor:
             self._end_history()  # unrecorded changes leave the history as it is
         before = self._raw
         self._raw = other._raw
-        self.stop_gradient = self.stop_gradient and other.stop_gradient
+        self._stop = self._stop and other._stop
         self._version += 1
         if self._alias is not None:
             propagate_change(self, before, self._version - 1)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
+from paddle_jax._core.lazy.lazy_array import LazyArray
 
 if TYPE_CHECKING:
     from paddle_jax._core.tensors.tensor import Tensor
@@ -187,7 +188,7 @@ def propagate_change(tensor: Tensor, old_raw: Any, old_version: int) -> None:
     family = tensor._alias.family
     living = family.living()
     new_raw = tensor._raw
-    if len(living) == 1 or old_raw.shape != new_raw.shape or old_raw.dtype != new_raw.dtype:
+    if len(living) == 1 or not _are_alike(old_raw, new_raw):
         # no other Tensor is left, or the Tensor shows nothing of others now
         tensor._alias = None
         return
@@ -196,6 +197,13 @@ def propagate_change(tensor: Tensor, old_raw: Any, old_version: int) -> None:
     if len(old_versions) < len(living):
         members = [t for t in living if t._alias is not None and t._alias.family is family]
         _update_views(members, old_versions)
+
+
+def _are_alike(raw: Any, other: Any) -> bool:
+    """Whether what two Tensors hold has the same shape and dtype."""
+    if type(raw) is type(other) is LazyArray and raw.aval is other.aval:
+        return True
+    return raw.shape == other.shape and raw.dtype == other.dtype
 
 
 def _update_bases(tensor: Tensor, old_versions: dict[int, int]) -> None:
@@ -208,14 +216,19 @@ def _update_bases(tensor: Tensor, old_versions: dict[int, int]) -> None:
     read = local.ctx.frame.read
     alias = tensor._alias
     value = read(tensor)
-    while (base := alias.living_base()) is not None:
-        if base.alias.version[0] != base.tensor._version:
+    while alias.base is not None:
+        found = alias.living_base()
+        if found is None:
+            return
+        base, below, path = found
+        before = base._version
+        if below.version[0] != before:
             return  # base was changed otherwise
-        value = _write_through(base.path, read(base.tensor), value)
-        old_versions[id(base.tensor)] = base.tensor._version
-        _replace(base.tensor, value)
-        base.alias.version[0] = base.tensor._version
-        alias = base.tensor._alias
+        value = _write_through(path, read(base), value)
+        old_versions[id(base)] = before
+        _replace(base, value)
+        below.version[0] = base._version
+        alias = base._alias
 
 
 def _write_through(path: Sequence[Alias], base_value: Any, value: Any) -> Any:
