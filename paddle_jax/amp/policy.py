@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.execution.dispatch import run
+from paddle_jax._core.execution.fast_path import run1
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
@@ -60,7 +60,7 @@ class Policy:
         if target is None:
             return tensors
         done = [
-            run(_kernel(target), (t,)) if numpy_dtype(t) in FLOATS and numpy_dtype(t) != target else t
+            run1(_kernel(target), t) if numpy_dtype(t) in FLOATS and numpy_dtype(t) != target else t
             for t in tensors[:count]
         ]
         if count is None:

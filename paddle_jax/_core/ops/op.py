@@ -33,7 +33,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attri
 from paddle_jax._core.base.sequences import make_sequence
 from paddle_jax._core.base.state import local, state
 from paddle_jax._core.execution.dispatch import run
-from paddle_jax._core.execution.fast_path import run1, run2, run3
+from paddle_jax._core.execution.fast_path import run1, run2, run3, run_any
 from paddle_jax._core.kernels.kernel import Kernel, is_of_package
 from paddle_jax._core.kernels.lifted_attributes import NUMBER, AttributeLifting
 from paddle_jax._core.kernels.op_record import NONE, OWN
@@ -172,7 +172,7 @@ class Op:
         kernel, flat = self.prepared(flat, layout, attrs)
         if self.random:
             flat = [*flat, *map(wrap, default_generator().draw())]
-        return run(kernel, flat)
+        return run_any(kernel, flat)
 
     def call_first(self, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], Any]) -> Any:
         """First call with these attribute values: runs it and, when they make a safe key, remembers the
@@ -187,11 +187,11 @@ class Op:
         kernel, operands = self.prepared(flat, layout, attrs)
         # With numbers as operands the call has no fixed kernel to remember.
         if len(operands) > len(flat):
-            return run(kernel, operands)
+            return run_any(kernel, operands)
         found = key() if all(type(a) in PLAIN_TYPES for a in attrs) else with_ints(key())
         if found is not None:
             self.remember(found, kernel)
-        return run(kernel, flat)
+        return run_any(kernel, flat)
 
     def prepared(self, flat: list[Any], layout: Layout, attrs: Sequence[Any]) -> tuple[Kernel, list[Any]]:
         """The kernel of a call and its operands, without the random key. Float attributes that change from
