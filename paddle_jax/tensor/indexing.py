@@ -27,6 +27,7 @@ from paddle_jax._core.kernels.op_record import known_as
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, from_numpy, host_numbers
 from paddle_jax._core.lazy.lengths import has_lengths
+from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.transfer import to_numpy_if_ready
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
@@ -424,14 +425,22 @@ def _pattern(item: Any, shape: Sequence[int]) -> _Pattern | None:
 
 
 def _pattern_of(item: Any, shape: Sequence[int]) -> _Pattern | None:
-    """The pattern of a slice or tuple of plain items; else None. In a key tuples stand for slices, which have
-    no hash before Python 3.12."""
+    """The pattern of a slice or tuple of plain items; else None."""
     if type(item) is slice:
         if _plain(item):
             return _one_slice(item.start, item.stop, item.step, shape)
         return None
+    key = _index_key(item)
+    if key is None:
+        return None
+    return _several_slices(key, shape)
+
+
+def _key_in_python(items: Sequence[Any]) -> tuple[Any, ...] | None:
+    """A key of an index of plain items; else None. Tuples stand for slices, which have no hash before Python
+    3.12."""
     key = []
-    for each in item:
+    for each in items:
         kind = type(each)
         if kind is int or each is None or each is Ellipsis:
             key.append(each)
@@ -439,7 +448,10 @@ def _pattern_of(item: Any, shape: Sequence[int]) -> _Pattern | None:
             key.append((each.start, each.stop, each.step))
         else:
             return None
-    return _several_slices(tuple(key), shape)
+    return tuple(key)
+
+
+_index_key = _key_in_python if extension is None else extension.index_key
 
 
 def _quick_or_none(
@@ -517,7 +529,7 @@ def _chosen(x: Tensor, mask: Tensor) -> Tensor:
     return wrap(from_numpy(chosen))
 
 
-def _element(x: Tensor, item: Sequence[int], shape: Sequence[int]) -> Tensor | None:
+def _element(x: Tensor, item: Sequence[int]) -> Tensor | None:
     """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is
     recorded, run or compiled for it, which is what loops over elements need. None where it has to
     be an operation."""
@@ -533,13 +545,17 @@ def _element(x: Tensor, item: Sequence[int], shape: Sequence[int]) -> Tensor | N
     ):
         return None
     # Other numbers, and those out of range, get the usual checks.
-    for i, length in zip(item, shape, strict=True):
-        if type(i) is not int or not -length <= i < length:
+    for i in item:
+        if type(i) is not int:
             return None
     array = to_numpy_if_ready(value)
     if array is None:
         return None
-    return wrap(host_numbers((array[item].item(),), aval_of((), value.aval.dtype)))
+    try:
+        number = array.item(*item)
+    except IndexError:
+        return None
+    return wrap(host_numbers((number,), aval_of((), value.aval.dtype)))
 
 
 # methods ----------------------------------------------------------------------------------------------------
@@ -603,12 +619,12 @@ def getitem(x: Tensor, item: Any) -> Tensor:
         return _run_parsed(take_index.op, (x,), parse(item, shape))
     # The usual cases first: one integer is what loops over rows ask for.
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
-        if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
+        if len(shape) == 1 and (found := _element(x, (item,))) is not None:
             return found
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
     # Both ends are looked at, as a cheap guess for integers all along.
     numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
-    if numbers and (found := _element(x, item, shape)) is not None:
+    if numbers and (found := _element(x, item)) is not None:
         return found
     # Slices and tuples of plain items: their kernel is remembered.
     if type(item) in _CUTS and (pattern := _pattern_of(item, shape)) is not None:

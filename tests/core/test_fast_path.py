@@ -1,7 +1,7 @@
 """What records an operation, in Python and in C: both do the same, field by field.
 
 Unit tests of `_core.execution.fast_path`, `_core.lazy.segment`, `_core.lazy.recorder`,
-`_core.lazy._recorder`, `_core.lazy.transfer`, `_core.tape.replay` and `_core.base.state`.
+`_core.lazy._recorder`, `_core.lazy.transfer`, `_core.tape.replay`, `_core.base.state` and `tensor.indexing`.
 """
 
 import gc
@@ -18,6 +18,7 @@ from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.transfer import to_array
 from paddle_jax._core.tape import replay
+from paddle_jax.tensor import indexing
 from tests.deferred import differential
 
 WAYS = ["python", "c"]
@@ -391,6 +392,27 @@ def test_follow_what_has_changed(p, follow, change):
     else:
         product.free()
     assert follow(records, root, segment) is None
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        (),
+        (0, -1, 1 << 70),
+        (None, Ellipsis, slice(None)),
+        (slice(1, None, -2), 3),
+        (True,),
+        (1.0,),
+        (np.int64(1), 0),
+        (slice(np.int64(1), None), 0),
+        (slice(None, True), 0),
+        ((1, 2), 0),
+        ([1], slice(None)),
+    ],
+)
+def test_a_key_of_an_index(items):
+    key = function_of("c", "index_key", None)(items)
+    assert repr(key) == repr(indexing._key_in_python(items))
 
 
 def test_a_class_without_a_slot_is_refused():

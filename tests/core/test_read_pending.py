@@ -1,6 +1,6 @@
 """What reads a value of a short segment, in Python and in C: both do the same, field by field.
 
-Unit tests of `_core.runner`, `_core.lazy` and `_core.base`.
+Unit tests of `_core.runner`, `_core.lazy`, `_core.kernels` and `_core.base`.
 """
 
 import copy
@@ -16,6 +16,7 @@ import pytest
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.state import local
 from paddle_jax._core.base.vlog import Verbose
+from paddle_jax._core.kernels.value_checks import PendingChecks
 from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.settings import settings
@@ -185,6 +186,30 @@ def test_what_is_not_usual_is_left_to_the_python_code(p, monkeypatch):
     assert left_as_it_is(value)  # of another segment
     local.ctx.segment = segment
     assert segments.read_pending(local.ctx, value) is not None
+
+
+def test_what_a_tensor_holds(p, monkeypatch):
+    x, y = pending(p, CALLS["two"])
+    context = local.ctx
+    assert segments.read_held(context, x._raw) is x._raw.array
+    total = segments.read_held(context, y._raw)
+    assert total is y._raw.array
+    for number in (2.5, -0.0, 3, True, 1 + 2j):
+        made = p.to_tensor(number) * 1  # an operation, whose operand is a host number
+        host_number = context.segment.leaves[-1] if context.segment.leaves else made._raw
+        assert type(host_number.array) is tuple
+        array = segments.read_held(context, host_number)
+        assert (array.shape, array.dtype) == ((), host_number.aval.dtype)
+        assert array.item() == host_number.array[0]
+    assert segments.read_held(context, x._value) is None  # a jax array
+    assert segments.read_held(context, np.ones(2)) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(PendingChecks, "queue", [object()])
+        assert segments.read_held(context, y._raw) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(type(context.frame), "reads_held_values", False)
+        assert segments.read_held(context, y._raw) is None
+    assert segments.read_held(context, y._raw) is total
 
 
 def test_new_operations_are_left_to_the_python_code(p):

@@ -521,20 +521,30 @@ static Outcome check_order(Read *read)
     return DONE;
 }
 
+/* Whether a LazyArray is a host number without axes. */
+static bool is_number(PyObject *lazy)
+{
+    PyObject *array = SLOT(lazy, lazy_array);
+    PyObject *aval = SLOT(lazy, lazy_aval);
+    return array != NULL && PyTuple_CheckExact(array) && PyTuple_GET_SIZE(array) == 1 &&
+           SLOT(lazy, lazy_device) != unread && aval != NULL && Py_TYPE(aval) == Aval &&
+           PyTuple_GET_SIZE(SLOT(aval, aval_shape)) == 0;
+}
+
+/* The NumPy array of a host number without axes, a new reference. */
+static PyObject *array_of_number(PyObject *lazy)
+{
+    PyObject *arguments[] = {PyTuple_GET_ITEM(SLOT(lazy, lazy_array), 0), SLOT(SLOT(lazy, lazy_aval), aval_dtype)};
+    return PyObject_Vectorcall(make_array, arguments, 2, NULL);
+}
+
 /* The NumPy array of a leaf, a new reference. */
 static PyObject *array_of(PyObject *leaf)
 {
     PyObject *array = SLOT(leaf, lazy_array);
     if (array != NULL && Py_TYPE(array) == ndarray)
         return Py_NewRef(array);
-    PyObject *aval = SLOT(leaf, lazy_aval);
-    bool is_number = array != NULL && PyTuple_CheckExact(array) && PyTuple_GET_SIZE(array) == 1 &&
-                     SLOT(leaf, lazy_device) != unread && aval != NULL && Py_TYPE(aval) == Aval;
-    if (is_number && PyTuple_GET_SIZE(SLOT(aval, aval_shape)) == 0) {
-        PyObject *arguments[] = {PyTuple_GET_ITEM(array, 0), SLOT(aval, aval_dtype)};
-        return PyObject_Vectorcall(make_array, arguments, 2, NULL);
-    }
-    return PyObject_CallOneArg(numpy_of, leaf);
+    return is_number(leaf) ? array_of_number(leaf) : PyObject_CallOneArg(numpy_of, leaf);
 }
 
 /* Runs the plan on the leaves at the positions of its operands. */
@@ -892,7 +902,10 @@ static PyObject *read_held(PyObject *module, PyObject *const *arguments, Py_ssiz
     if (is_usual == 0 || frame == NULL)
         Py_RETURN_NONE;
     PyObject *array = SLOT(arguments[1], lazy_array);
-    array = array == Py_None ? compute_pending(arguments[0], arguments[1]) : Py_XNewRef(array);
+    if (array == Py_None)
+        array = compute_pending(arguments[0], arguments[1]);
+    else
+        array = is_number(arguments[1]) ? array_of_number(arguments[1]) : Py_XNewRef(array);
     if (array == NULL)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     /* A check of a value may have failed, which a read raises. */

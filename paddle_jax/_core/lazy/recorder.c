@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 8 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 9 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 3
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -598,6 +598,37 @@ static PyObject *run(PyObject *module, PyObject *const *arguments, Py_ssize_t le
     return result;
 }
 
+static bool is_plain(PyObject *bound)
+{
+    return bound == Py_None || PyLong_CheckExact(bound);
+}
+
+/* index_key(items) */
+static PyObject *index_key(PyObject *module, PyObject *items)
+{
+    if (!PyTuple_CheckExact(items))
+        Py_RETURN_NONE;
+    PyObject *key = PyTuple_New(PyTuple_GET_SIZE(items));
+    for (Py_ssize_t i = 0; key != NULL && i < PyTuple_GET_SIZE(items); i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, i);
+        PyObject *part = NULL;
+        if (is_plain(item) || item == Py_Ellipsis) {
+            part = Py_NewRef(item);
+        } else if (PySlice_Check(item)) {
+            PySliceObject *slice = (PySliceObject *)item;
+            if (is_plain(slice->start) && is_plain(slice->stop) && is_plain(slice->step))
+                part = PyTuple_Pack(3, slice->start, slice->stop, slice->step);
+        }
+        if (part == NULL)
+            Py_CLEAR(key);
+        else
+            PyTuple_SET_ITEM(key, i, part);
+    }
+    if (key == NULL && !PyErr_Occurred())
+        Py_RETURN_NONE;
+    return key;
+}
+
 /* Whether two slots hold the same: 1, 0, or -1 with an error. NULL equals nothing. */
 static int is_same(PyObject *a, PyObject *b)
 {
@@ -787,6 +818,7 @@ static int make_constants(void)
 static PyMethodDef methods[] = {
     {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, "As `record` in segment.py."},
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, "As `run1`, `run2` and `run3` in fast_path.py."},
+    {"index_key", index_key, METH_O, "As `_key_in_python` in indexing.py."},
     {"follow", follow, METH_VARARGS, "As `follow` in replay.py."},
     {"setup_record", setup_record, METH_VARARGS, "Called once, before `record`."},
     {"setup_run", setup_run, METH_VARARGS, "Called once, before `run`."},
