@@ -221,6 +221,12 @@ class SymbolicDim:
         return other // self, other % self
 
 
+def node_numbers(shape: Sequence[Any]) -> tuple[int, ...]:
+    """The lengths of a shape: a symbolic one as the number of its node, another as its complement, which is
+    negative."""
+    return tuple([n.node if type(n) is SymbolicDim else ~n for n in shape])
+
+
 def _arithmetic(name: str, function: Callable[[int, int], int]) -> None:
     def method(self: SymbolicDim, other: Any) -> Any:
         if type(other) is not SymbolicDim:

@@ -284,14 +284,6 @@ class JaxprFilling:
             **constants,
         )
 
-    def fill_results(self, values: Values) -> list[Any]:
-        """Shapes, dtypes and weak types of the results for these values."""
-        avals = []
-        for v in self.jaxpr.outvars:
-            number = self._fill_numbers.get(id(v.aval))
-            avals.append(v.aval if number is None else self._fills[number](values))
-        return avals
-
 
 def _filled_atom(env: dict[Any, Any], v: Any, values: Values) -> Any:
     if type(v) is not Literal:

@@ -23,6 +23,8 @@ from jax._src.interpreters.partial_eval import (
 )
 from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
 
+from paddle_jax._core.lazy.aval import Aval, as_aval
+
 try:
     from paddle_jax._core.kernels import jaxpr_tracer as tracer
 except (AttributeError, ImportError):  # another version of JAX
@@ -54,6 +56,10 @@ class Equations:
     def out_avals(self) -> list[Any]:
         """Shapes, dtypes and weak types of the results."""
         return [v.aval for v in self.jaxpr.outvars]
+
+    def result_avals(self) -> list[Aval]:
+        """The Avals of the results."""
+        return list(map(as_aval, self.out_avals))
 
     @property
     def structure(self) -> Any:

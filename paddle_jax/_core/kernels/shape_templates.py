@@ -26,7 +26,7 @@ from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
-from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment
+from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment, node_numbers
 from paddle_jax._core.kernels.dependence import has_loop, without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
@@ -37,10 +37,10 @@ from paddle_jax._core.kernels.jaxpr_filling import (
     with_literal_numbers,
 )
 from paddle_jax._core.kernels.jaxpr_tracing import Equations, trace_context, trace_function
+from paddle_jax._core.lazy.aval import Aval, aval_of
 
 if TYPE_CHECKING:
     from paddle_jax._core.kernels.kernel import Kernel
-    from paddle_jax._core.lazy.aval import Aval
 
 _SIMILAR = 2  # traces for lengths that differ on the same axes, before a template is made
 # The same for numbers that are attributes. Layers of one network may differ in them, and be traced once.
@@ -169,6 +169,7 @@ class ShapeTemplate:
         "_filling",
         "_fixed",
         "_positions",
+        "_results",
         "_rule_numbers",
         "_trace",
         "consts",
@@ -212,6 +213,9 @@ class ShapeTemplate:
         self.jaxpr: Any = filling.jaxpr
         self.has_loop: bool = has_loop(self.jaxpr)
         self._filling = filling
+        self._results = [
+            (node_numbers(v.aval.shape), v.aval.dtype, v.aval.weak_type) for v in self.jaxpr.outvars
+        ]
         environment.is_tracing = False
 
     def equations_for(self, lengths: Lengths) -> Equations | None:
@@ -236,9 +240,12 @@ class ShapeTemplate:
         """The jaxpr for the lengths whose numbers these are."""
         return self._filling.fill(numbers)
 
-    def out_avals_for(self, numbers: Values) -> list[Any]:
-        """Shapes, dtypes and weak types of the results for these numbers."""
-        return self._filling.fill_results(numbers)
+    def result_avals_for(self, numbers: Values) -> list[Aval]:
+        """The Avals of the results for the lengths whose numbers these are."""
+        return [
+            aval_of(tuple([numbers[n] if n >= 0 else ~n for n in shape]), dtype, weak)
+            for shape, dtype, weak in self._results
+        ]
 
 
 class FilledEquations(Equations):
@@ -272,10 +279,9 @@ class FilledEquations(Equations):
         """The equations with symbolic lengths."""
         return self.template.jaxpr
 
-    @property
-    def out_avals(self) -> list[Any]:
-        """Shapes, dtypes and weak types of the results."""
-        return self.template.out_avals_for(self.numbers)
+    def result_avals(self) -> list[Aval]:
+        """The Avals of the results."""
+        return self.template.result_avals_for(self.numbers)
 
 
 class _Source(NamedTuple):

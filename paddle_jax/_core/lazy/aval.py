@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,25 +26,28 @@ class Aval:
         ndim: int, number of axes.
         size: int, number of elements.
         nbytes: int, size in bytes.
-        struct: jax.ShapeDtypeStruct of the same shape, dtype and weak type.
         constants: dict from a number to the LazyArray that is filled with it, and from a text to one whose
             values nothing reads (`unread_operand`).
     """
 
-    __slots__ = ("constants", "dtype", "nbytes", "ndim", "shape", "size", "struct", "weak")
+    __slots__ = ("constants", "dtype", "nbytes", "ndim", "shape", "size", "weak")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, weak: bool) -> None:
         self.shape: tuple[int, ...] = shape
         self.dtype: np.dtype[Any] = dtype
         self.weak: bool = weak
         self.ndim: int = len(shape)
-        self.size: int = int(np.prod(shape, dtype=np.int64))
+        self.size: int = math.prod(shape)
         self.nbytes: int = self.size * dtype.itemsize
-        self.struct: Any = jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
         self.constants: dict[Any, LazyArray] = {}
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}{list(self.shape)}"
+
+    @property
+    def struct(self) -> Any:
+        """A jax.ShapeDtypeStruct of the same shape, dtype and weak type."""
+        return jax.ShapeDtypeStruct(self.shape, self.dtype, weak_type=self.weak)
 
 
 _avals: dict[tuple[Any, Any, bool], Aval] = {}

@@ -19,7 +19,7 @@ import jax
 from paddle_jax._core.base.caller_info import user_line
 from paddle_jax._core.base.error_translation import cause_for, translate
 from paddle_jax._core.base.state import Context, local
-from paddle_jax._core.lazy.aval import INEXACT, Aval, as_aval
+from paddle_jax._core.lazy.aval import INEXACT, Aval
 from paddle_jax._core.lazy.devices import default_device, target_platform
 from paddle_jax._core.lazy.lazy_array import UNREAD, LazyArray, is_unread, to_lazy, unread_operand
 from paddle_jax._core.lazy.multi_device import MultiDevice, committed_device, replicate_over
@@ -80,7 +80,7 @@ class OpSignature:
         self.operand_avals: tuple[Aval, ...] = operand_avals
         self.equations: Equations = equations
         self.container = equations.container
-        out_avals = list(map(as_aval, equations.out_avals))
+        out_avals = equations.result_avals()
         self.out_avals: Any = out_avals if self.container else out_avals[0]
         self.user_line: str = user_line()
         self.gradient_mask: int = self._gradient_mask()

@@ -279,7 +279,9 @@ def build_run(name: str, params: Params, ins: Avals, outs: Avals) -> Run:
     build = RULES.get(name)
     if build is None:
         raise Refusal(f"primitive '{name}' has no rule")
-    if name not in _KEYS and not all(map(_is_of_numbers, (*ins, *outs))):
+    # Types of arrays are never those of random keys.
+    is_of_numbers = type(outs[0]) is ArrayType if outs else False
+    if not is_of_numbers and name not in _KEYS and not all(map(_is_of_numbers, (*ins, *outs))):
         params, ins, outs = as_word_equation(name, params, ins, outs)  # random keys
     try:
         return build(params, ins, outs)

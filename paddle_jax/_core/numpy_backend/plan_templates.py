@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
-from paddle_jax._core.base.symbolic_dims import SymbolicDim
+from paddle_jax._core.base.symbolic_dims import SymbolicDim, node_numbers
 from paddle_jax._core.kernels.dependence import holds_jaxpr
 from paddle_jax._core.kernels.jaxpr_filling import Values, fill_of
 from paddle_jax._core.kernels.jaxpr_tracing import Equations
@@ -129,8 +129,7 @@ class PlanTemplate:
         self._slots: list[tuple[int, int]] = []
         for slot, aval in enumerate(flat.avals):
             if _is_symbolic(aval):
-                # A known length is its complement, which is negative.
-                shape = tuple([n.node if type(n) is SymbolicDim else ~n for n in aval.shape])
+                shape = node_numbers(aval.shape)
                 self._slots.append((slot, self._shapes.setdefault((shape, aval.dtype), len(self._shapes))))
                 flat.avals[slot] = None
             else:
