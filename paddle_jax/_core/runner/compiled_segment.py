@@ -72,6 +72,7 @@ _MAX_VARIANTS = 8
 _MAX_INTERMEDIATE_RESULTS = 32
 _MIN_DONATED_BYTES = 4096  # smaller operands are not worth the bookkeeping
 _RUN_PER_COMPILATION = 10  # times of compiling a quick program, after which a better one is compiled
+_MAX_UNKNOWN = 8  # segments without a program of earlier processes, before new ones are not searched for
 _RUNS_AFTER_FAILURE = 64  # before a program that failed is compiled again
 
 
@@ -103,6 +104,7 @@ class _Cache:
         variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
         last: CompiledSegment that was called last.
         histories: dict from the hash of a Key to (its name in the history, EarlierRuns).
+        unknown_count: int, number of segments without a program of earlier processes.
         process: int, id of the process that counts the runs.
         lock: held while a program is made.
     """
@@ -114,6 +116,7 @@ class _Cache:
     variant_counts: dict[int, int] = {}
     last: CompiledSegment | None = None
     histories: dict[int, tuple[str, EarlierRuns]] = {}
+    unknown_count = 0
     process = 0
     lock = threading.Lock()
 
@@ -126,6 +129,7 @@ def clear() -> None:
     _Cache.left_alone.clear()
     _Cache.variant_counts.clear()
     _Cache.histories.clear()
+    _Cache.unknown_count = 0
     _Cache.last = None
 
 
@@ -193,7 +197,7 @@ def _new_program(
         _Cache.run_counts.clear()
         _Cache.thresholds.clear()
         _Cache.left_alone.clear()
-    if count == 1 and not settings.min_repeats and may_interpret(device):
+    if count == 1 and not settings.min_repeats and may_interpret(device) and not _is_known(key, device):
         return None  # most segments never come again, and the decision costs time
     threshold_key = key_hash, device, settings.interpreter
     threshold = settings.min_repeats or _threshold(threshold_key, key, leaves, device)
@@ -227,6 +231,22 @@ def _new_program(
         program.compile_in_background(leaves)
         return None
     return program
+
+
+def _is_known(key: Key, device: Any) -> bool:
+    """Whether an earlier process compiled a segment, which runs in this one for the first time.
+
+    A program that earlier processes did not run has none of these. So after some others no more are named.
+    """
+    if _Cache.unknown_count >= _MAX_UNKNOWN:
+        return False
+    if not (compiles_in_background(device) and compile_history.has_directory()):
+        return False
+    name = compile_history.name_of(key.ops, key.live)
+    if compile_history.earlier_runs(name).has_program:
+        return True
+    _Cache.unknown_count += 1
+    return False
 
 
 def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device: Any) -> Any:

@@ -46,7 +46,7 @@ _LOAD_EQUATION = 0.0001
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 # An op of a segment that is going to be compiled is compiled alone if that pays that often.
 _TIMES_IN_RECURRING_SEGMENT = 3
-_MIN_RUNS = 2  # a segment is compiled at its second run at the earliest
+_MIN_RUNS = 2  # a segment is compiled at its second run at the earliest, and loaded at its first
 # Compiling a segment saves nothing below this estimate of its seconds in NumPy.
 _CHEAP = _PROGRAM / _SAVED
 _SHORT_CALL = 2e-6  # seconds that an op of a short segment takes beside what it computes
@@ -204,7 +204,7 @@ def runs_before_compiling(
         return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier.runs))
     load_cost = min(compile_cost, _LOAD_BASE + _LOAD_EQUATION * equation_count(ops))
     if saved * earlier.runs > load_cost:
-        return _MIN_RUNS
+        return 1
     # It does not pay in a process of the same length, but may in a longer one.
     return max(_MIN_RUNS, earlier.runs + 1, int(share * load_cost / max(saved, 1e-9)))
 
