@@ -170,8 +170,13 @@ class FlatBuffer:
             itertools.starmap(operator.call, steps),
         )
 
-    def materialize(self, value: LazyArray) -> Any:
-        """The array of one LazyArray (as a Segment gives it)."""
+    def materialize(self, value: LazyArray, is_read: bool = False) -> Any:
+        """The array of one LazyArray (as a Segment gives it).
+
+        Args:
+            value: the LazyArray.
+            is_read: as for a Segment; the array is there in any case.
+        """
         with self.lock:
             if value.array is None:
                 start, end = self.spans[value.position]
