@@ -153,7 +153,7 @@ def _compile_run(n: int) -> Callable[..., Any]:
 
 
 def _built_run() -> Callable[..., Any] | None:
-    """`run` of the extension module, for one to three operands; None where there is none."""
+    """`run` of the extension module, for a few operands; None where there is none."""
     if extension is None:
         return None
     classes = {"Context": Context, "Tensor": Tensor, "Node": Node}
@@ -167,11 +167,14 @@ _built = _built_run()
 run1 = _built or _compile_run(1)
 run2 = _built or _compile_run(2)
 run3 = _built or _compile_run(3)
+_MAX_BUILT = 5  # operands, as in recorder.c
 _RUNS = {1: run1, 2: run2, 3: run3}
+if _built is not None:
+    _RUNS = dict.fromkeys(range(1, _MAX_BUILT + 1), _built)
 
 
 def run_any(kernel: Kernel, tensors: Sequence[Tensor]) -> Any:
-    """As `dispatch.run`, and as fast as `run1` to `run3` for so many operands."""
+    """As `dispatch.run`, and as fast as `run1` for a few operands."""
     fast = _RUNS.get(len(tensors))
     if fast is None:
         return run(kernel, tensors)

@@ -11,8 +11,8 @@
 
 #include "slots.h"
 
-#define INTERFACE 9 /* as in recorder.py, which refuses a module that was built from other source */
-#define MAX_OPERANDS 3
+#define INTERFACE 10 /* as in recorder.py, which refuses a module that was built from other source */
+#define MAX_OPERANDS 5 /* as in fast_path.py */
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
 #define NEW_NODE -1     /* as _NEW and _LEAF in replay.py */
@@ -578,11 +578,11 @@ static Outcome record_call(Call *call)
     return commit(operation);
 }
 
-/* run(kernel, x0[, x1[, x2]]) */
+/* run(kernel, x0, ...): one to MAX_OPERANDS Tensors */
 static PyObject *run(PyObject *module, PyObject *const *arguments, Py_ssize_t length)
 {
     if (length < 2 || length > MAX_OPERANDS + 1) {
-        PyErr_Format(PyExc_TypeError, "run: got %zd arguments; give a kernel and one to three Tensors", length);
+        PyErr_Format(PyExc_TypeError, "run: got %zd arguments; give a kernel and one to five Tensors", length);
         return NULL;
     }
     Call call = {.operation = {.kernel = arguments[0], .count = length - 1}, .tensors = arguments + 1};

@@ -171,7 +171,7 @@ class Op:
             flat = amp(self, flat, attrs)
         kernel, flat = self.prepared(flat, layout, attrs)
         if self.random:
-            flat = [*flat, *map(wrap, default_generator().draw())]
+            flat = [*flat, *default_generator().draw_operands()]
         return run_any(kernel, flat)
 
     def call_first(self, operands: Sequence[Any], attrs: Sequence[Any], key: Callable[[], Any]) -> Any:

@@ -10,7 +10,12 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.state import local
+from paddle_jax._core.lazy.aval import aval_of
+from paddle_jax._core.lazy.lazy_array import host_numbers
 from paddle_jax._core.tensors.tensor import Tensor, wrap
+
+_WORDS_AVAL = aval_of((2,), np.dtype(np.uint32))
+_OFFSET_AVAL = aval_of((), np.dtype(np.uint32))
 
 
 class Generator:
@@ -56,6 +61,7 @@ class Generator:
         self._seed = number
         # A key of JAX is two words of 32 bits.
         self._words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
+        self._recorded_words = host_numbers(self._words.tolist(), _WORDS_AVAL)
         self._offset = 0
         return self
 
@@ -75,6 +81,13 @@ class Generator:
     def draw(self) -> tuple[Any, Any]:
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
         return local.ctx.frame.next_random_key(self)
+
+    def draw_operands(self) -> tuple[Tensor, Tensor]:
+        """As `draw`, as Tensors. A segment has the words of a seed once, however many numbers are drawn."""
+        words, offset = self.draw()
+        if words is self._words and local.ctx.segment is not None:
+            return wrap(self._recorded_words), wrap(host_numbers((int(offset),), _OFFSET_AVAL))
+        return wrap(words), wrap(offset)
 
     def draw_on_host(self) -> tuple[Any, ...]:
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
