@@ -175,57 +175,43 @@ def starts_of(shape: tuple[int, ...], sizes: Sequence[int]) -> Any:
 
 @rule("dynamic_slice")
 def _dynamic_slice(params: Params, ins: Avals, outs: Avals) -> Run:
-    sizes = params["slice_sizes"]
-    room = starts_of(ins[0].shape, sizes)
-    moving = [axis for axis, most in enumerate(room) if most > 0]
-    if len(moving) == 1:  # such as a row of a matrix
-        return _slice_of_axis(moving[0], room[moving[0]], sizes[moving[0]])
-
-    def run(x: np.ndarray, *starts: Any) -> Any:
-        # A start moves so that the block fits.
-        return x[
-            tuple(
-                [
-                    slice(s := min(max(int(i), 0), r), s + k)
-                    for i, r, k in zip(starts, room, sizes, strict=True)
-                ]
-            )
-        ]
-
-    return run
+    block = _block(ins[0].shape, params["slice_sizes"])
+    return lambda x, *starts: x[block(starts)]
 
 
-def _slice_of_axis(axis: int, most: int, size: int) -> Run:
-    """A slice along one axis, whole along the others. most: how far its start may go."""
+def _block_of_axis(axis: int, most: int, size: int) -> Any:
+    """As `_block`, for a block that takes all of the other axes. most: how far its start may go."""
     before = (slice(None),) * axis
 
-    def run(x: np.ndarray, *starts: Any) -> Any:
-        # A start moves so that the block fits.
+    def block(starts: Sequence[Any]) -> Any:
         start = min(max(int(starts[axis]), 0), most)
-        return x[(*before, slice(start, start + size))]
+        return (*before, slice(start, start + size))
 
-    def run_first(x: np.ndarray, *starts: Any) -> Any:
-        start = min(max(int(starts[0]), 0), most)
-        return x[start : start + size]
+    return block
 
-    return run if axis else run_first
+
+def _block(shape: tuple[int, ...], sizes: Sequence[int]) -> Any:
+    """A function of the starts that gives the index of a block. A start moves so that the block fits."""
+    room = starts_of(shape, sizes)
+    moving = [axis for axis, most in enumerate(room) if most > 0]
+    if len(moving) == 1:  # such as a row of a matrix
+        return _block_of_axis(moving[0], room[moving[0]], sizes[moving[0]])
+
+    def block(starts: Sequence[Any]) -> Any:
+        return tuple(
+            [slice(s := min(max(int(i), 0), r), s + k) for i, r, k in zip(starts, room, sizes, strict=True)]
+        )
+
+    return block
 
 
 @rule("dynamic_update_slice")
 def _dynamic_update_slice(params: Params, ins: Avals, outs: Avals) -> Run:
-    sizes = ins[1].shape
-    room = starts_of(ins[0].shape, sizes)
+    block = _block(ins[0].shape, ins[1].shape)
 
     def run(x: np.ndarray, update: np.ndarray, *starts: Any) -> Any:
         y = np.array(x)
-        y[
-            tuple(
-                [
-                    slice(s := min(max(int(i), 0), r), s + k)
-                    for i, r, k in zip(starts, room, sizes, strict=True)
-                ]
-            )
-        ] = update
+        y[block(starts)] = update
         return y
 
     return run
