@@ -304,6 +304,9 @@ _BY_ZERO = (
 def check_divisor(op: str, x: Any, y: Any) -> None:
     """Refuses to divide integers by zero, which XLA gives -1 or -2 for. In a branch or loop of a compiled
     function nothing can be checked."""
+    # the usual case: a number that is not zero
+    if type(y) is int and y:
+        return
     if not (_is_whole(x) and _is_whole(y)):
         return
     value = traced_value(y) if isinstance(y, Tensor) else None

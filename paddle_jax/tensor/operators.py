@@ -54,6 +54,7 @@ def operands(x: Tensor, other: Any, name: str) -> tuple[Tensor, ...]:
 
 
 _EXACT = 1 << 24  # integers below are exact in float32
+_SMALL = range(-128, 128)  # integers that each signed dtype has
 
 
 @ft.lru_cache(maxsize=4096)
@@ -61,6 +62,12 @@ def _number(value: float, dtype: np.dtype) -> Tensor:
     """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to
     the device with others."""
     return wrap(host_numbers((float(value),), aval_of((), dtype)))
+
+
+@ft.lru_cache(maxsize=4096)
+def _integer(value: int, dtype: np.dtype) -> Tensor:
+    """As `_number`, for an integer tensor."""
+    return wrap(host_numbers((value,), aval_of((), dtype)))
 
 
 def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
@@ -79,6 +86,9 @@ def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callabl
                 # the usual case of `operands`
                 left = self
                 right = _number(y, dtype)
+            elif dtype.kind == "i" and type(y) is int and y in _SMALL:
+                left = self
+                right = _integer(y, dtype)
             elif repeats and isinstance(y, list | tuple | str):
                 # then Python repeats the sequence, as often as a Tensor of one element says
                 return NotImplemented
