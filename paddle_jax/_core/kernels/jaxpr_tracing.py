@@ -23,6 +23,7 @@ from jax._src.interpreters.partial_eval import (
 )
 from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
 
+from paddle_jax._core.kernels.dependence import unread_operands
 from paddle_jax._core.lazy.aval import Aval, as_aval
 
 try:
@@ -60,6 +61,10 @@ class Equations:
     def result_avals(self) -> list[Aval]:
         """The Avals of the results."""
         return list(map(as_aval, self.out_avals))
+
+    def unread_operands(self) -> list[int]:
+        """The numbers of the operands that no result depends on in any way."""
+        return unread_operands(self.jaxpr)
 
     @property
     def structure(self) -> Any:

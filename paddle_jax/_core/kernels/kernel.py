@@ -316,7 +316,7 @@ class Kernel:
             or dependence.has_loop(forward.equations.structure)
         ):
             return
-        unread = dependence.unread_operands(signature.equations.structure)
+        unread = signature.equations.unread_operands()
         forward.note_unread(derivation.argnums, [i for i in unread if i < count])
 
     def gradient_mask(self, values: Sequence[Any]) -> int:

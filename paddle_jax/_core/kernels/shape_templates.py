@@ -27,7 +27,7 @@ from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
 from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment, node_numbers
-from paddle_jax._core.kernels.dependence import has_loop, without_unread_equations
+from paddle_jax._core.kernels.dependence import has_loop, unread_operands, without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
     JaxprFilling,
@@ -161,6 +161,7 @@ class ShapeTemplate:
         container: as that of Equations.
         context: the settings of JAX with which it was traced.
         has_loop: bool, whether one of its equations is a loop.
+        unread_operands: list of the numbers of operands that no result depends on.
         plans: what makes the plans of its copies for NumPy, or why there is none. None: nobody has asked.
     """
 
@@ -178,6 +179,7 @@ class ShapeTemplate:
         "has_loop",
         "jaxpr",
         "plans",
+        "unread_operands",
     )
 
     def __init__(
@@ -212,6 +214,7 @@ class ShapeTemplate:
             raise NotGeneralError("the equations are the same for all lengths")
         self.jaxpr: Any = filling.jaxpr
         self.has_loop: bool = has_loop(self.jaxpr)
+        self.unread_operands: list[int] = unread_operands(self.jaxpr)
         self._filling = filling
         self._results = [
             (node_numbers(v.aval.shape), v.aval.dtype, v.aval.weak_type) for v in self.jaxpr.outvars
@@ -273,6 +276,10 @@ class FilledEquations(Equations):
             # Two threads may both get here. They both take the first one.
             self._jaxprs.append(self.template.jaxpr_for(self.numbers))
         return self._jaxprs[0]
+
+    def unread_operands(self) -> list[int]:
+        """The numbers of the operands that no result depends on in any way."""
+        return self.template.unread_operands
 
     @property
     def structure(self) -> Any:

@@ -37,6 +37,18 @@ def matmul(a_shape: Any, b_shape: Any) -> Any:
     return product
 
 
+def _matrix_product(a: Any, b: Any, a_turned: bool, b_turned: bool) -> Run:
+    """The product of two matrices of these shapes, which are turned first if that is said."""
+    times = matmul(a[::-1] if a_turned else a, b[::-1] if b_turned else b)
+    if not a_turned and not b_turned:
+        return times
+
+    def product(x: np.ndarray, y: np.ndarray) -> Any:
+        return times(x.T if a_turned else x, y.T if b_turned else y)
+
+    return _with_turned(product, times, [k for k, turned in enumerate((a_turned, b_turned)) if turned])
+
+
 def _with_turned(run: Any, times: Any, turned: list[int]) -> Run:
     """The function of a product with what it does: it turns some of the operands, then it multiplies."""
     run.times = times
@@ -52,9 +64,13 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     shape = outs[0].shape
     dtype = outs[0].dtype
     inner = compute_dtype(dtype)
+    is_same = inner == dtype == ins[0].dtype == ins[1].dtype
+    # The usual case, two matrices of one dtype, needs no copies.
+    if is_same and len(a) == len(b) == 2 and not left_batch and len(left) == 1:
+        return _matrix_product(a, b, left[0] == 0, right[0] == 1)
     # An operand that is wider than the result is not rounded first.
-    for operand in ins[:2]:
-        if dtype.kind in "fVc":
+    if not is_same and dtype.kind in "fVc":
+        for operand in ins[:2]:
             inner = np.result_type(inner, compute_dtype(operand.dtype))
     left_free = [k for k in range(len(a)) if k not in left and k not in left_batch]
     right_free = [k for k in range(len(b)) if k not in right and k not in right_batch]
@@ -62,25 +78,9 @@ def _dot_general(params: Params, ins: Avals, outs: Avals) -> Run:
     a_order = (*left_batch, *left_free, *left)
     b_order = (*right_batch, *right, *right_free)
     batch = [a[k] for k in left_batch]
-    depth = math.prod(a[k] for k in left)
-    a_shape = (*batch, math.prod(a[k] for k in left_free), depth)
-    b_shape = (*batch, depth, math.prod(b[k] for k in right_free))
-    same = all(x.dtype == inner for x in ins[:2]) and dtype == inner
-    # The usual case, two matrices of one dtype, needs no copies.
-    if same and len(a) == len(b) == 2 and not batch and len(left) == 1:
-        a_turned = left[0] == 0
-        b_turned = right[0] == 1
-        times = matmul(a_shape, b_shape)
-        if not a_turned and not b_turned:
-            return times
-
-        def turned_product(x: np.ndarray, y: np.ndarray) -> Any:
-            return times(x.T if a_turned else x, y.T if b_turned else y)
-
-        return _with_turned(
-            turned_product, times, [k for k, turned in enumerate((a_turned, b_turned)) if turned]
-        )
-
+    depth = math.prod([a[k] for k in left])
+    a_shape = (*batch, math.prod([a[k] for k in left_free]), depth)
+    b_shape = (*batch, depth, math.prod([b[k] for k in right_free]))
     times = matmul(a_shape, b_shape)
 
     def product(x: np.ndarray, y: np.ndarray) -> Any:

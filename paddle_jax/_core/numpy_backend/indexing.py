@@ -25,7 +25,8 @@ class Windows:
         strides: array, elements from one position of these axes to the next.
         room: array, the last positions of these axes at which a window fits.
         clip: bool, whether starts outside are moved inside; otherwise such windows are left out.
-        base: array, where the part of the operand begins that belongs to each place of the batch.
+        base: array, where the part of the operand begins that belongs to each place of the batch; one zero if
+            the batch has no parts.
         offsets: array, elements of a window counted from its start.
     """
 
@@ -39,16 +40,14 @@ class Windows:
         # The last start at which a window is still inside.
         self.room = np.array([shape[k] - sizes[k] for k in mapped], np.int64)
         self.clip = mode == "CLIP"
-        base = np.zeros((1,) * len(batch), np.int64)
-        # batched: {axis of the operand: axis of the indices} that go together
-        for axis, partner in batched.items():
-            starts = strides[axis] * np.arange(batch[partner])
-            base = base + starts.reshape([-1 if k == partner else 1 for k in range(len(batch))])
-        self.base = np.broadcast_to(base, batch).reshape(-1)
+        self.base = np.zeros((), np.int64)
+        if batched or not mapped:
+            self.base = _starts_of_batch(strides, batch, batched)
         # From the first element of a window to each of its elements.
         offsets = np.zeros((), np.int64)
         for n, stride in zip(sizes, strides, strict=True):
-            offsets = offsets[..., None] + stride * np.arange(n)
+            if n != 1:
+                offsets = offsets[..., None] + stride * np.arange(n)
         self.offsets = offsets.reshape(-1)
 
     def find(self, indices: np.ndarray) -> Any:
@@ -66,6 +65,21 @@ class Windows:
         for k, stride in enumerate(self.strides):
             first = first + moved[:, k] * stride
         return first[:, None] + self.offsets, inside
+
+
+def _starts_of_batch(strides: Sequence[int], batch: Any, batched: dict[int, int]) -> np.ndarray:
+    """Where the part of an operand begins that belongs to each place of a batch.
+
+    Args:
+        strides: elements from one position to the next, for each axis of the operand.
+        batch: shape of the batch.
+        batched: {axis of the operand: axis of the indices} that go together.
+    """
+    base = np.zeros((1,) * len(batch), np.int64)
+    for axis, partner in batched.items():
+        starts = strides[axis] * np.arange(batch[partner])
+        base = base + starts.reshape([-1 if k == partner else 1 for k in range(len(batch))])
+    return np.broadcast_to(base, batch).reshape(-1)
 
 
 def _mode(params: Params, promised: Any) -> Any:
