@@ -24,7 +24,7 @@ from jax.sharding import SingleDeviceSharding
 
 from paddle_jax._core.base.compiler import trim_memory
 from paddle_jax._core.base.counters import CACHE_HIT, COMPILED, compiling
-from paddle_jax._core.base.inline_programs import InlineClient
+from paddle_jax._core.base.inline_programs import inline_client
 from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.devices import default_device, jax_device
 from paddle_jax._core.lazy.multi_device import MultiDevice
@@ -106,7 +106,7 @@ def _load(key: str, results: Sequence[jax.ShapeDtypeStruct], is_inline: bool) ->
     device = jax_device(default_device())
     sharding = SingleDeviceSharding(device)
     options = compiler.get_compile_options(1, 1, np.array([[device]]), backend=device.client)
-    client = InlineClient(device.client) if is_inline else device.client
+    client = inline_client(device.client) if is_inline else device.client
     executable, _ = compilation_cache.get_executable_and_time(
         key, options, client, sharding._internal_device_list
     )
