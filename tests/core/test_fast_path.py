@@ -1,7 +1,8 @@
 """What records an operation, in Python and in C: both do the same, field by field.
 
 Unit tests of `_core.execution.fast_path`, `_core.lazy.segment`, `_core.lazy.recorder`,
-`_core.lazy._recorder`, `_core.lazy.transfer`, `_core.tape.replay`, `_core.base.state` and `tensor.indexing`.
+`_core.lazy._recorder`, `_core.lazy.transfer`, `_core.kernels.kernel`, `_core.tape.replay`,
+`_core.base.state` and `tensor.indexing`.
 """
 
 import gc
@@ -14,6 +15,7 @@ import pytest
 
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution import fast_path
+from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.transfer import to_array
@@ -439,3 +441,28 @@ def test_the_python_way_can_be_chosen():
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment
     )
     assert done.stdout.split("\n")[0] == "None [3.0, 3.0]"
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_each_operand_gets_its_gradient(p, count):
+    kernel = Kernel("weighted_sum", lambda *xs: sum((k + 2.0) * x for k, x in enumerate(xs)))
+    for alone in range(count):
+        operands = tensors(p, *[k != alone for k in range(count)])
+        for _ in range(3):  # the first call is the slow one
+            out = fast_path.run_any(kernel, operands)
+            assert out._node.diff == (alone,)
+            out.sum().backward()
+            assert operands[alone].grad.tolist() == [[alone + 2.0] * 3] * 2
+            operands[alone].clear_grad()
+
+
+def test_layer_with_five_operands_in_evaluation(p):
+    norm = p.nn.BatchNorm1D(3)
+    norm.eval()
+    x = p.to_tensor(np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]], "float32"))
+    for _ in range(4):
+        norm(x).sum().backward()
+        scale = 1 / np.sqrt(1 + 1e-5)
+        np.testing.assert_allclose(norm.weight.grad.numpy(), np.array([5, 8, 11]) * scale, rtol=1e-6)
+        assert norm.bias.grad.tolist() == [2.0, 2.0, 2.0]
+        norm.clear_gradients()

@@ -42,7 +42,7 @@ _SMALL = 1 << 14  # bytes of a result that may be computed before the rest of it
 _MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
 VALUE_READ = "a value was asked for"  # the reason for a run after which the thread waits for a result
 UNDECIDED = object()  # device of a segment without leaves
-_MASKED_OPERANDS = 3  # the fast path takes no more operands
+_MASKED_OPERANDS = 5  # as MAX_OPERANDS in recorder.c
 _new = object.__new__
 
 
@@ -57,7 +57,7 @@ class OpSignature:
         equations: Equations that the kernel was traced to.
         user_line: str, the user's line that first called it.
         gradient_mask: int, bit i is set if a gradient can flow from a single result to operand i; of the
-            first three operands.
+            first five operands.
         tier_state: TierState of the runner, None until it is first run.
         unread: dict from the operands that get a gradient to a tuple with an entry for each operand: None, or
             what a node keeps in its place because the gradient does not read its values. None: not known.
