@@ -43,7 +43,7 @@ def tune_malloc() -> None:
     clears each page again, which took a fifth of the time of a LeNet that was interpreted.
 
     An arena of another thread is open from the start. Else a call of the system opens each few pages, which
-    took a third of the time to load a program from the compile cache.
+    took a twentieth of the time to load a program from the compile cache.
     """
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     settings = (
