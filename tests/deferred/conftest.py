@@ -8,6 +8,7 @@ from tests.deferred import differential
 TIERS = {
     "immediate": {"deferred": "off"},
     "cold": {"deferred": "sync", "deferred_min_repeats": 1 << 30, "interpreter": True},
+    "by_cost": {"deferred": "sync", "deferred_min_repeats": 0, "interpreter": True},
     "deferred": {"deferred": "sync", "deferred_min_repeats": 2, "interpreter": False},
     "compiled": {"deferred": "sync", "deferred_min_repeats": 1, "donate": True},
     "background": {"deferred_background": True, "deferred_min_repeats": 1, "donate": True},
