@@ -504,21 +504,18 @@ static long position_of_result(Read *read, Py_ssize_t number)
     return SLOT(signature, signature_container) == Py_None ? 0 : ((long)number + 1) << OUTPUT_SHIFT;
 }
 
-/* Whether the LazyArrays of the segment are in the order of the plan's results. A finalizer may have recorded an
-   operation between another one and its results. */
-static Outcome check_order(Read *read)
+/* The number of the plan's result at a position; -1 where there is none. They are mostly in order, so the search begins
+   at the one after the last. */
+static Py_ssize_t number_of_result(Read *read, PyObject *position, Py_ssize_t first)
 {
-    Py_ssize_t count = PyList_GET_SIZE(SLOT(read->plan, plan_results));
-    if (PyList_GET_SIZE(read->results) < count)
-        return ELSEWHERE;
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *value = PyList_GET_ITEM(read->results, k);
-        if (Py_TYPE(value) != LazyArray || SLOT(value, lazy_position) == NULL)
-            return ELSEWHERE;
-        if (PyLong_AsLong(SLOT(value, lazy_position)) != position_of_result(read, k))
-            return PyErr_Occurred() ? FAILED : ELSEWHERE;
+    Py_ssize_t count = PyList_GET_SIZE(read->arrays);
+    long wanted = position == NULL ? -1 : PyLong_AsLong(position);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_ssize_t number = (first + i) % count;
+        if (position_of_result(read, number) == wanted)
+            return number;
     }
-    return DONE;
+    return -1;
 }
 
 /* Whether a LazyArray is a host number without axes. */
@@ -738,19 +735,25 @@ static PyObject *new_segment(PyObject **contents)
    closed, stands in their slot: then nothing may hold this one. */
 static Outcome give_arrays(Read *read)
 {
-    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(read->arrays); k++) {
+    Py_ssize_t number = -1;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(read->results); k++) {
         PyObject *value = PyList_GET_ITEM(read->results, k);
+        if (Py_TYPE(value) != LazyArray)
+            return ELSEWHERE;
+        number = number_of_result(read, SLOT(value, lazy_position), number + 1);
+        if (number < 0)
+            continue; /* of an operation that a finalizer has recorded meanwhile */
         set_slot(value, lazy_segment, closed);
         if (SLOT(value, lazy_array) != Py_None || Py_REFCNT(value) == 1)
             continue;
         PyObject *bytes = SLOT(SLOT(value, lazy_aval), aval_nbytes);
         if (PyLong_AsLongLong(bytes) >= large_bytes) {
-            long number = PyLong_AsLong(SLOT(value, lazy_position)) & OP_MASK;
-            set_slot(value, lazy_signature, PyTuple_GET_ITEM(PyList_GET_ITEM(read->ops, number), 0));
+            long operation = PyLong_AsLong(SLOT(value, lazy_position)) & OP_MASK;
+            set_slot(value, lazy_signature, PyTuple_GET_ITEM(PyList_GET_ITEM(read->ops, operation), 0));
         }
         /* The device first: another thread may record the value as soon as it has its array. */
         set_slot(value, lazy_device, read->device);
-        set_slot(value, lazy_array, PyList_GET_ITEM(read->arrays, k));
+        set_slot(value, lazy_array, PyList_GET_ITEM(read->arrays, number));
     }
     return PyErr_Occurred() ? FAILED : DONE;
 }
@@ -828,8 +831,6 @@ static Outcome finish(Read *read)
 static Outcome compute(Read *read)
 {
     Outcome outcome = find_plan(read);
-    if (outcome == DONE)
-        outcome = check_order(read);
     if (outcome == DONE)
         outcome = run_without_warnings(read);
     return outcome == DONE ? finish(read) : outcome;

@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 10 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 11 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 5 /* as in fast_path.py */
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
