@@ -52,6 +52,7 @@ def _in_child() -> None:
     compiler.compile_or_get_cached = refuse
     jax.device_put = refuse
     device_put.batched_device_put = refuse
+    device_put.put_numpy = refuse
 
 
 def install() -> None:
