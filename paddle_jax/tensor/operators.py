@@ -59,8 +59,8 @@ _SMALL = range(-128, 128)  # integers that each signed dtype has
 
 @ft.lru_cache(maxsize=4096)
 def _number(value: float, dtype: np.dtype) -> Tensor:
-    """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to
-    the device with others."""
+    """A number other than -0.0, which is equal to 0.0, as an operand for a floating tensor: a host number,
+    which the deferred tier hands to the device with others."""
     return wrap(host_numbers((float(value),), aval_of((), dtype)))
 
 
@@ -68,6 +68,20 @@ def _number(value: float, dtype: np.dtype) -> Tensor:
 def _integer(value: int, dtype: np.dtype) -> Tensor:
     """As `_number`, for an integer tensor."""
     return wrap(host_numbers((value,), aval_of((), dtype)))
+
+
+def _usual_number(tensor: Tensor, y: Any) -> Tensor | None:
+    """As `operands`, for a number that a tensor of its dtype can have beside it; None in other cases."""
+    raw = held_value(tensor)
+    dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
+    if type(y) is int:
+        if dtype.kind == "f" and -_EXACT < y < _EXACT:
+            return _number(y, dtype)
+        if dtype.kind == "i" and y in _SMALL:
+            return _integer(y, dtype)
+    elif type(y) is float and y and dtype.kind == "f":
+        return _number(y, dtype)
+    return None
 
 
 def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
@@ -80,19 +94,12 @@ def _binary(name: str, op: Callable[..., Any], swapped: bool = False) -> Callabl
             left = self
             right = y
         else:
-            raw = held_value(self)
-            dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
-            if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
-                # the usual case of `operands`
-                left = self
-                right = _number(y, dtype)
-            elif dtype.kind == "i" and type(y) is int and y in _SMALL:
-                left = self
-                right = _integer(y, dtype)
-            elif repeats and isinstance(y, list | tuple | str):
+            left = self
+            right = _usual_number(self, y)
+            if right is None and repeats and isinstance(y, list | tuple | str):
                 # then Python repeats the sequence, as often as a Tensor of one element says
                 return NotImplemented
-            else:
+            if right is None:
                 left, right = operands(self, y, name)
         if swapped:
             left, right = right, left
@@ -158,11 +165,14 @@ def _power(self, y: Any) -> Tensor:
 def _compare(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     def method(self, y: Any) -> Tensor:
         left = self
+        right = y
         if not isinstance(y, Tensor):
-            if not isinstance(y, _NUMBERS | np.ndarray):
+            right = _usual_number(self, y)
+            if right is None and not isinstance(y, _NUMBERS | np.ndarray):
                 return NotImplemented
-            left, y = operands(self, y, name)
-        return op(left, y)
+            if right is None:
+                left, right = operands(self, y, name)
+        return op(left, right)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
