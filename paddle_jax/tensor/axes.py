@@ -65,6 +65,9 @@ def number(op: str, value: Any, name: str) -> Any:
 def ints(op: str, values: Any, name: str) -> tuple[Any, ...]:
     """A list argument as a tuple of ints. An int counts as a list of one; Tensors may stand for the list
     or for its items."""
+    # the usual case, without a look at each number
+    if type(values) in (list, tuple) and set(map(type, values)) == {int}:
+        return tuple(values)
     values = freeze(values)
     if isinstance(values, int):
         return (values if is_length(values) else int(values),)

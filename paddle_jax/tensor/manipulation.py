@@ -313,12 +313,7 @@ def transpose(
         perm = None
     if perm is None:
         return _swap("transpose", x, dim0, dim1)
-    # the usual case, without a look at each number
-    if type(perm) is list and set(map(type, perm)) == {int}:
-        order = tuple(perm)
-    else:
-        order = ints("transpose", perm, "perm")
-    return permute_axes(x, _permutation(order, x.ndim))
+    return permute_axes(x, _permutation(ints("transpose", perm, "perm"), x.ndim))
 
 
 @ft.lru_cache(maxsize=4096)

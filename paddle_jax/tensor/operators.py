@@ -54,6 +54,7 @@ def operands(x: Tensor, other: Any, name: str) -> tuple[Tensor, ...]:
 
 
 _EXACT = 1 << 24  # integers below are exact in float32
+_WIDE = 6e4  # floats below are finite in each dtype
 _SMALL = range(-128, 128)  # integers that each signed dtype has
 
 
@@ -79,7 +80,8 @@ def _usual_number(tensor: Tensor, y: Any) -> Tensor | None:
             return _number(y, dtype)
         if dtype.kind == "i" and y in _SMALL:
             return _integer(y, dtype)
-    elif type(y) is float and y and dtype.kind == "f":
+    # Larger ones may be infinite in a narrow dtype, of which NumPy would warn.
+    elif type(y) is float and y and -_WIDE < y < _WIDE and dtype.kind == "f":
         return _number(y, dtype)
     return None
 
