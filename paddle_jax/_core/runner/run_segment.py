@@ -394,12 +394,11 @@ def _run_plan(
             env[i] = result
         except Exception as error:
             _assign_arrays(env, results)
-            if not is_unrelated_error(error):
-                raise _with_user_lines(error, signature) from error.__cause__
-            memory_error = as_out_of_memory(error, signature.kernel.name, operands)
-            if memory_error is error:
+            # NumPy may have no memory for the copy of an operand.
+            translated = as_out_of_memory(error, signature.kernel.name, operands)
+            if translated is error and is_unrelated_error(error):
                 raise
-            raise _with_user_lines(memory_error, signature) from memory_error.__cause__
+            raise _with_user_lines(translated, signature) from translated.__cause__
         for j in last_reads:
             del env[j]
     _assign_arrays(env, results)
