@@ -9,6 +9,7 @@ import gc
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from paddle_jax._core.base.state import local
 from paddle_jax._core.execution import fast_path
 from paddle_jax._core.kernels.kernel import Kernel
+from paddle_jax._core.lazy import recorder
 from paddle_jax._core.lazy import segment as segments
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.lazy.transfer import to_array
@@ -466,3 +468,14 @@ def test_layer_with_five_operands_in_evaluation(p):
         np.testing.assert_allclose(norm.weight.grad.numpy(), np.array([5, 8, 11]) * scale, rtol=1e-6)
         assert norm.bias.grad.tolist() == [2.0, 2.0, 2.0]
         norm.clear_gradients()
+
+
+def test_module_of_other_source_is_not_used(monkeypatch):
+    name = "paddle_jax._core.lazy._recorder"
+    stale = types.ModuleType(name)
+    stale.INTERFACE = -1
+    stale.__file__ = "stale.so"
+    monkeypatch.setitem(sys.modules, name, stale)
+    monkeypatch.delenv("PADDLE_JAX_PURE_PYTHON", raising=False)
+    with pytest.warns(RuntimeWarning, match=r"stale\.so was built from another version"):
+        assert recorder._built() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from typing import Any
 
 # as in recorder.c; raised with each change of the C files, since an older build may be beside it
@@ -19,6 +20,12 @@ def _built() -> Any:
     except ImportError:  # a pure wheel, or no compiler where it was installed
         return None
     if module.INTERFACE != _INTERFACE:
+        warnings.warn(
+            f"{module.__file__} was built from another version of the source, so Python code runs instead; "
+            "build it again with `python hatch_build.py`, or install the package again",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return None
     return module
 
