@@ -15,14 +15,17 @@ from paddle_jax._core.runner import compiled_segment, loaded_programs
 from paddle_jax._core.runner.loaded_programs import LoadedProgram
 from tests.deferred import differential
 
-DEVICE = jax.devices()[0]
+
+def device():
+    """JAX's device. Asking for it starts JAX, which the collection of tests must not do."""
+    return jax.devices()[0]
 
 
 def loaded(function, *arguments):
     """The LoadedProgram of a function of two lists, of which the first one is donated."""
     lowered = jax.jit(function, donate_argnums=0, keep_unused=True).lower(*arguments)
     executable = lowered.compile().runtime_executable()
-    return LoadedProgram(executable, SingleDeviceSharding(DEVICE), jax.eval_shape(function, *arguments))
+    return LoadedProgram(executable, SingleDeviceSharding(device()), jax.eval_shape(function, *arguments))
 
 
 def results_of(program, *arguments):
@@ -87,7 +90,7 @@ def test_committed_arguments_go_to_jax(monkeypatch):
         return ((x * 2 + 1).abs().sqrt() * x).numpy()
 
     numbers = np.linspace(0, 2, 5, dtype=np.float32)
-    committed = jax.device_put(numbers, DEVICE)
+    committed = jax.device_put(numbers, device())
     assert committed._committed
     expected = np.sqrt(numbers * 2 + 1) * numbers
     with differential.tier(
