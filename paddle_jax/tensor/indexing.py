@@ -553,7 +553,7 @@ def _element(x: Tensor, item: Sequence[int]) -> Tensor | None:
         return None
     try:
         number = array.item(*item)
-    except IndexError:
+    except (IndexError, OverflowError):  # the usual checks say what is allowed
         return None
     return wrap(host_numbers((number,), aval_of((), value.aval.dtype)))
 

@@ -21,7 +21,7 @@ def test_gradients_of_writing():
     assert v.grad.tolist() == [18.0, 18.0]
 
 
-@pytest.mark.parametrize("index", [3, -4, (0, 2), (0, 0, 0), [0, 3]])
+@pytest.mark.parametrize("index", [3, -4, (0, 2), (0, 0, 0), [0, 3], (1 << 70, 0)])
 def test_out_of_range(index):
     with pytest.raises(IndexError):
         paddle.ones([3, 2])[index]
