@@ -60,8 +60,10 @@ class Generator:
             raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
         self._seed = number
         # A key of JAX is two words of 32 bits.
-        self._words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
-        self._recorded_words = host_numbers(self._words.tolist(), _WORDS_AVAL)
+        words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
+        # First: `draw_operands` of another thread takes them where `_words` is the array that it drew.
+        self._recorded_words = host_numbers(words.tolist(), _WORDS_AVAL)
+        self._words = words
         self._offset = 0
         return self
 
@@ -83,7 +85,7 @@ class Generator:
         return local.ctx.frame.next_random_key(self)
 
     def draw_operands(self) -> tuple[Tensor, Tensor]:
-        """As `draw`, as Tensors. A segment has the words of a seed once, however many numbers are drawn."""
+        """As `draw`, as Tensors. The words of a seed are one LazyArray, so that no draw makes another."""
         words, offset = self.draw()
         if words is self._words and local.ctx.segment is not None:
             return wrap(self._recorded_words), wrap(host_numbers((int(offset),), _OFFSET_AVAL))
