@@ -66,7 +66,7 @@ def test_arguments_of_other_shapes_are_refused():
 
 
 def test_a_missing_file_is_not_loaded():
-    assert loaded_programs.load("no-such-program", [], "segment", False) is None
+    assert loaded_programs.load("no-such-program", [], "segment", device(), False) is None
 
 
 def test_where_jax_checks_results_or_a_mesh_is_in_use_jax_calls_them(monkeypatch):

@@ -77,7 +77,24 @@ for placement in (None, dist.Shard(0), dist.Shard(1), dist.Replicate()):
 print(json.dumps([results, paddle.explain().events]))
 """
 
-# In a segment, a program of LAPACK's functions; each has its own segment.
+ON_ANOTHER_DEVICE = """
+import json
+import jax
+import numpy as np
+import paddle_jax as paddle
+from paddle_jax._core.runner import background_compiler
+
+numbers = np.arange(16, dtype=np.float32).reshape(4, 4)
+results = []
+with jax.default_device(jax.devices()[1]):
+    for _ in range(6):
+        x = paddle.to_tensor(numbers)
+        results.append((((x @ x) * 2 + 1).sqrt() * x).sum(0).tolist())
+        background_compiler.finish()
+print(json.dumps([results, paddle.explain().events, paddle.explain().compiles]))
+"""
+
+# Functions of LAPACK, each in a segment of its own.
 FACTORS = """
 import json
 import numpy as np
@@ -180,6 +197,20 @@ def test_a_later_process_finds_the_functions_of_lapack(tmp_path):
     again, traced, compiled_again = run(tmp_path, FACTORS)
     assert (traced, compiled_again) == (0, compiled)
     np.testing.assert_allclose(again, results, rtol=1e-5)
+
+
+@pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
+def test_a_program_is_loaded_for_the_device_of_its_segment(tmp_path):
+    tmp_path.chmod(0o700)
+    x = np.arange(16.0).reshape(4, 4)
+    want = (np.sqrt(x @ x * 2 + 1) * x).sum(0)
+    for _ in range(2):
+        results, events, compiles = run(
+            tmp_path, ON_ANOTHER_DEVICE, XLA_FLAGS="--xla_force_host_platform_device_count=2"
+        )
+        assert [event for event in events if "failed" in event] == []
+        assert compiles > 0
+        np.testing.assert_allclose(results, [want] * 6, rtol=1e-5)
 
 
 def test_devices_do_not_share_programs(tmp_path):

@@ -399,7 +399,7 @@ class CompiledSegment:
         self.better: _BetterProgram | None = None
         options = quick_options()
         if quick and options and not program.is_in_cache():
-            self.better = _BetterProgram(program, self.is_inline)
+            self.better = _BetterProgram(program, key.device, self.is_inline)
             program = self._program(options)
         self._use(program, None)
         for listen in compile_listeners:
@@ -447,7 +447,7 @@ class CompiledSegment:
     def _compile_first(self, structs: Sequence[Any]) -> None:
         start = time.perf_counter()
         is_in_cache = self.program.is_in_cache()
-        self.loaded = _load_or_compile(self.program, structs, is_in_cache, self.is_inline)
+        self.loaded = _load_or_compile(self.program, structs, is_in_cache, self.key.device, self.is_inline)
         seconds = time.perf_counter() - start
         if self.better is not None:
             self.better.structs = structs
@@ -587,12 +587,14 @@ class _BetterProgram:
         start_time: float, time of `perf_counter` from which on it is compiled; infinite until the quick one
             has been compiled.
         job: Task that compiles it, or None.
+        device: the device that it runs on.
         is_inline: bool, whether it is to run in the thread that calls it.
         loaded: LoadedProgram of it, or None.
     """
 
-    def __init__(self, program: StoredProgram | PlainProgram, is_inline: bool) -> None:
+    def __init__(self, program: StoredProgram | PlainProgram, device: Any, is_inline: bool) -> None:
         self.program = program
+        self.device = device
         self.is_inline = is_inline
         self.loaded: LoadedProgram | None = None
         self.structs: Sequence[Any] = ()
@@ -609,19 +611,24 @@ class _BetterProgram:
 
     def _compile(self) -> None:
         start = time.perf_counter()
-        self.loaded = _load_or_compile(self.program, self.structs, self.program.is_in_cache(), self.is_inline)
+        is_in_cache = self.program.is_in_cache()
+        self.loaded = _load_or_compile(self.program, self.structs, is_in_cache, self.device, self.is_inline)
         log.background_seconds += time.perf_counter() - start
 
 
 def _load_or_compile(
-    program: StoredProgram | PlainProgram, structs: Sequence[Any], is_in_cache: bool, is_inline: bool
+    program: StoredProgram | PlainProgram,
+    structs: Sequence[Any],
+    is_in_cache: bool,
+    device: Any,
+    is_inline: bool,
 ) -> LoadedProgram | None:
     """Has a program loaded or compiled in the thread for that.
 
     None: JAX has it, and finds it when it is called.
     """
     if is_in_cache:
-        loaded = program.load("segment", is_inline)
+        loaded = program.load("segment", device, is_inline)
         if loaded is not None:
             return loaded
     else:

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
+from paddle_jax._core.lazy.devices import default_device
 from paddle_jax._core.runner import stored_programs
 from paddle_jax._core.runner.background_compiler import submit_operation, submit_to_compiler
 from paddle_jax._core.runner.program_digest import digest_of_name
@@ -46,7 +47,7 @@ def compute_first_product() -> None:
 
 
 def _load_and_compute(program: StoredProgram | PlainProgram) -> None:
-    loaded = program.load("operation")
+    loaded = program.load("operation", default_device())
     if loaded is None:
         submit_operation(ft.partial(_lower, program))
     else:

@@ -25,14 +25,14 @@ from jax.sharding import SingleDeviceSharding
 from paddle_jax._core.base.compiler import trim_memory
 from paddle_jax._core.base.counters import CACHE_HIT, COMPILED, compiling
 from paddle_jax._core.base.inline_programs import inline_client
-from paddle_jax._core.lazy.device_put import put
-from paddle_jax._core.lazy.devices import default_device, jax_device
+from paddle_jax._core.lazy.device_put import put_uncommitted
+from paddle_jax._core.lazy.devices import jax_device
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.runner.background_compiler import submit_to_compiler
 
 
 class LoadedProgram:
-    """A compiled program on the default device.
+    """A compiled program on one device.
 
     Args:
         executable: what JAX's cache gave.
@@ -40,12 +40,14 @@ class LoadedProgram:
         results: shapes and dtypes of its results.
     Attributes:
         calls: int, number of its calls.
+        _device: the device.
     """
 
     def __init__(self, executable: Any, sharding: Any, results: Sequence[jax.ShapeDtypeStruct]) -> None:
         avals = [jax.core.ShapedArray(struct.shape, struct.dtype) for struct in results]
         makers = [pxla.global_aval_to_result_handler(aval, sharding, committed=False) for aval in avals]
         self.calls: int = 0
+        (self._device,) = sharding.device_set
         self._execute: Callable[[list[Any]], Any] = executable.execute_sharded
         self._take_results = operator.methodcaller("consume_with_handlers", makers)
 
@@ -61,7 +63,10 @@ class LoadedProgram:
         self.calls += 1
         if self.calls == 2:
             submit_to_compiler(ft.partial(trim_memory, has_pause=False))
-        arrays = [put(x) if type(x) is np.ndarray else x for x in itertools.chain.from_iterable(arguments)]
+        arrays = [
+            put_uncommitted(x, self._device) if type(x) is np.ndarray else x
+            for x in itertools.chain.from_iterable(arguments)
+        ]
         results = map(self._take_results, map(self._execute, (arrays,)))
         collections.deque(store(itertools.chain.from_iterable(results)), 0)
 
@@ -77,7 +82,7 @@ def may_call() -> bool:
 
 
 def load(
-    key: str, results: Sequence[jax.ShapeDtypeStruct], tier: str, is_inline: bool
+    key: str, results: Sequence[jax.ShapeDtypeStruct], tier: str, device: Any, is_inline: bool
 ) -> LoadedProgram | None:
     """A program of the cache; None where it cannot be loaded so, and JAX has to find or compile it.
 
@@ -85,11 +90,12 @@ def load(
         key: JAX's key of the program.
         results: shapes and dtypes of its results.
         tier: the tier that it counts for, see counters.py.
+        device: the device that it runs on. That of the calling thread may be another one.
         is_inline: whether it is to run in the thread that calls it.
     """
     start = time.perf_counter()
     try:
-        program = _load(key, results, is_inline)
+        program = _load(key, results, jax_device(device), is_inline)
         if tier != "operation":
             trim_memory()
     except Exception:  # a damaged file, or another version of JAX: its own way says what is wrong
@@ -102,8 +108,9 @@ def load(
     return program
 
 
-def _load(key: str, results: Sequence[jax.ShapeDtypeStruct], is_inline: bool) -> LoadedProgram | None:
-    device = jax_device(default_device())
+def _load(
+    key: str, results: Sequence[jax.ShapeDtypeStruct], device: Any, is_inline: bool
+) -> LoadedProgram | None:
     sharding = SingleDeviceSharding(device)
     options = compiler.get_compile_options(1, 1, np.array([[device]]), backend=device.client)
     client = inline_client(device.client) if is_inline else device.client

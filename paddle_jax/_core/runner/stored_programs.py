@@ -7,8 +7,8 @@ the directory of the cache has JAX's key of the real module. Where the file or t
 real module is made and compiled after all.
 
 Two functions of JAX are wrapped for that: the one that computes keys, and the one that calls XLA's compiler.
-A third one takes a program out of its file. Lowering also looks up the functions of LAPACK, and a program
-that calls them would end the process if nobody had.
+A third one reads the file of a program. JAX looks up LAPACK's functions when it lowers. A loaded program is
+not lowered, and would end the process without them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PlainProgram:
         """Nobody knows before it is traced."""
         return False
 
-    def load(self, tier: str, is_inline: bool = False) -> LoadedProgram | None:
+    def load(self, tier: str, device: Any, is_inline: bool = False) -> LoadedProgram | None:
         """The cache finds it when it is traced."""
         return None
 
@@ -109,17 +109,18 @@ class StoredProgram:
         """Whether the cache has its program."""
         return _stored_key(self.digest) is not None
 
-    def load(self, tier: str, is_inline: bool = False) -> LoadedProgram | None:
+    def load(self, tier: str, device: Any, is_inline: bool = False) -> LoadedProgram | None:
         """Its program from the cache, to call it without JAX; None where that cannot be.
 
         Args:
             tier: the tier that it counts for, see counters.py.
+            device: the device that it was compiled for.
             is_inline: whether it is to run in the thread that calls it.
         """
         key = _stored_key(self.digest)
         if key is None:
             return None
-        return loaded_programs.load(key, self._results, tier, is_inline)
+        return loaded_programs.load(key, self._results, tier, device, is_inline)
 
     def prepare(self, arguments: Sequence[Any]) -> None:
         """Makes the real module for arguments of some shapes and dtypes. Takes the interpreter's lock."""
