@@ -72,14 +72,15 @@ def test_other_threads_go_on_meanwhile():
 
 def test_program_of_the_cache_runs_inline_too(tmp_path, monkeypatch):
     hits = []
-    jax.monitoring.register_event_listener(lambda name, **named: hits.append(name))
+    count_hits = lambda name, **named: hits.append(name)  # noqa: E731  it is removed by its identity
+    jax.monitoring.register_event_listener(count_hits)
     settings = {
         "jax_compilation_cache_dir": str(tmp_path),
         "jax_persistent_cache_min_compile_time_secs": 0.0,
         "jax_persistent_cache_min_entry_size_bytes": 0,
     }
     before = {name: getattr(jax.config, name) for name in settings}
-    from jax._src import compilation_cache
+    from jax._src import compilation_cache, monitoring
 
     try:
         for name, value in settings.items():
@@ -92,6 +93,7 @@ def test_program_of_the_cache_runs_inline_too(tmp_path, monkeypatch):
         assert "/jax/compilation_cache/cache_hits" in hits
         assert all(run(x).is_ready() for _ in range(5))
     finally:
+        monitoring.unregister_event_listener(count_hits)
         for name, value in before.items():
             jax.config.update(name, value)
         compilation_cache.reset_cache()

@@ -1,7 +1,8 @@
 """Counts of the work of the process, which `paddle_jax.metrics` shows.
 
 Counting is always on: each count costs an addition where something large happens. Counting in several threads
-at once may lose one. Results do not depend on these numbers; templates of equations are made by `steps`.
+at once may lose one. Results do not depend on these numbers. `steps` decides when a template of equations is
+made.
 """
 
 from __future__ import annotations

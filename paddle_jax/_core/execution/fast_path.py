@@ -20,7 +20,7 @@ from paddle_jax._core.kernels.kernel import Kernel
 from paddle_jax._core.lazy.lazy_array import LazyArray
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.lazy.recorder import extension
-from paddle_jax._core.lazy.segment import add_leaf
+from paddle_jax._core.lazy.segment import MAX_OPERANDS, add_leaf
 from paddle_jax._core.tape.node import Node, next_serial
 from paddle_jax._core.tensors.tensor import NumberTensor, Parameter, Tensor
 from paddle_jax._core.tensors.views import register_view
@@ -167,10 +167,9 @@ _built = _built_run()
 run1 = _built or _compile_run(1)
 run2 = _built or _compile_run(2)
 run3 = _built or _compile_run(3)
-_MAX_BUILT = 5  # operands, as in recorder.c
 _RUNS = {1: run1, 2: run2, 3: run3}
 if _built is not None:
-    _RUNS = dict.fromkeys(range(1, _MAX_BUILT + 1), _built)
+    _RUNS = dict.fromkeys(range(1, MAX_OPERANDS + 1), _built)
 
 
 def run_any(kernel: Kernel, tensors: Sequence[Tensor]) -> Any:

@@ -162,7 +162,7 @@ class ShapeTemplate:
         context: the settings of JAX with which it was traced.
         has_loop: bool, whether one of its equations is a loop.
         unread_operands: list of the numbers of operands that no result depends on.
-        plans: what makes the plans of its copies for NumPy, or why there is none. None: nobody has asked.
+        plans: PlanTemplate for its copies, or a text where there is none. None: nobody has asked.
     """
 
     __slots__ = (

@@ -464,7 +464,7 @@ static Outcome find_short_plan(Read *read)
     PyObject *alone = SLOT(found, short_alone);
     if (PySet_GET_SIZE(alone) == 0)
         return DONE;
-    PyObject *number = PyLong_FromLong(PyLong_AsLong(SLOT(read->value, lazy_position)) & OP_MASK);
+    PyObject *number = PyLong_FromSsize_t(PyLong_AsSsize_t(SLOT(read->value, lazy_position)) & OP_MASK);
     int is_alone = number == NULL ? -1 : PySet_Contains(alone, number);
     Py_XDECREF(number);
     if (is_alone == 0)
@@ -494,14 +494,14 @@ static Outcome find_plan(Read *read)
 }
 
 /* The position of a result in the order of the plan's; -1 with an exception. */
-static long position_of_result(Read *read, Py_ssize_t number)
+static Py_ssize_t position_of_result(Read *read, Py_ssize_t number)
 {
     if (read->short_plan != NULL) {
         PyObject *positions = SLOT(read->short_plan, short_positions);
-        return number < PyList_GET_SIZE(positions) ? PyLong_AsLong(PyList_GET_ITEM(positions, number)) : -1;
+        return number < PyList_GET_SIZE(positions) ? PyLong_AsSsize_t(PyList_GET_ITEM(positions, number)) : -1;
     }
     PyObject *signature = PyTuple_GET_ITEM(PyList_GET_ITEM(read->ops, 0), 0);
-    return SLOT(signature, signature_container) == Py_None ? 0 : ((long)number + 1) << OUTPUT_SHIFT;
+    return SLOT(signature, signature_container) == Py_None ? 0 : (number + 1) << OUTPUT_SHIFT;
 }
 
 /* The number of the plan's result at a position; -1 where there is none. They are mostly in order, so the search begins
@@ -509,7 +509,7 @@ static long position_of_result(Read *read, Py_ssize_t number)
 static Py_ssize_t number_of_result(Read *read, PyObject *position, Py_ssize_t first)
 {
     Py_ssize_t count = PyList_GET_SIZE(read->arrays);
-    long wanted = position == NULL ? -1 : PyLong_AsLong(position);
+    Py_ssize_t wanted = position == NULL ? -1 : PyLong_AsSsize_t(position);
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t number = (first + i) % count;
         if (position_of_result(read, number) == wanted)
@@ -748,7 +748,7 @@ static Outcome give_arrays(Read *read)
             continue;
         PyObject *bytes = SLOT(SLOT(value, lazy_aval), aval_nbytes);
         if (PyLong_AsLongLong(bytes) >= large_bytes) {
-            long operation = PyLong_AsLong(SLOT(value, lazy_position)) & OP_MASK;
+            Py_ssize_t operation = PyLong_AsSsize_t(SLOT(value, lazy_position)) & OP_MASK;
             set_slot(value, lazy_signature, PyTuple_GET_ITEM(PyList_GET_ITEM(read->ops, operation), 0));
         }
         /* The device first: another thread may record the value as soon as it has its array. */
@@ -771,7 +771,7 @@ static void close_segment(PyObject *segment)
 
 /* Whether the segment that has been read is the one that the thread records into, with nothing new in it. A finalizer
    may have recorded further operations, or run it. */
-static bool is_through(Read *read)
+static bool is_unchanged(Read *read)
 {
     return SLOT(read->context, context_segment) == read->segment && PyList_GET_SIZE(read->ops) == read->count &&
            SLOT(read->segment, segment_ops) == read->ops;
@@ -793,7 +793,7 @@ static Outcome begin_next(Read *read)
         if (make_contents(contents, limit) < 0)
             return FAILED;
         /* Nobody but the Context and this function holds it, so it can begin again. */
-        if (is_through(read) && Py_REFCNT(read->segment) == 2) {
+        if (is_unchanged(read) && Py_REFCNT(read->segment) == 2) {
             fill(read->segment, contents);
             return DONE;
         }
@@ -801,7 +801,7 @@ static Outcome begin_next(Read *read)
     }
     if (next == NULL)
         return FAILED;
-    bool may_close = is_through(read);
+    bool may_close = is_unchanged(read);
     if (SLOT(read->context, context_segment) == read->segment)
         set_slot(read->context, context_segment, next);
     if (may_close)

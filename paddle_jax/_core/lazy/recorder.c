@@ -11,7 +11,7 @@
 
 #include "slots.h"
 
-#define INTERFACE 11 /* as in recorder.py, which refuses a module that was built from other source */
+#define INTERFACE 12 /* as in recorder.py, which refuses a module that was built from other source */
 #define MAX_OPERANDS 5 /* as in fast_path.py */
 #define MAX_CLASSES 8
 #define OUTPUT_SHIFT 20 /* as in positions.py */
@@ -817,7 +817,7 @@ static int make_constants(void)
 
 static PyMethodDef methods[] = {
     {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, "As `record` in segment.py."},
-    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, "As `run1`, `run2` and `run3` in fast_path.py."},
+    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, "As `run_any` in fast_path.py, of one to five operands."},
     {"index_key", index_key, METH_O, "As `_key_in_python` in indexing.py."},
     {"follow", follow, METH_VARARGS, "As `follow` in replay.py."},
     {"setup_record", setup_record, METH_VARARGS, "Called once, before `record`."},

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 # as in recorder.c; raised with each change of the C files, since an older build may be beside it
-_INTERFACE = 11
+_INTERFACE = 12
 
 
 def _built() -> Any:

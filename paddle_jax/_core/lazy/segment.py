@@ -42,7 +42,7 @@ _SMALL = 1 << 14  # bytes of a result that may be computed before the rest of it
 _MAX_WAITS = 500  # for another thread, a tenth of a millisecond each
 VALUE_READ = "a value was asked for"  # the reason for a run after which the thread waits for a result
 UNDECIDED = object()  # device of a segment without leaves
-_MASKED_OPERANDS = 5  # as MAX_OPERANDS in recorder.c
+MAX_OPERANDS = 5  # of the fast way to record, as in recorder.c
 _new = object.__new__
 
 
@@ -91,7 +91,7 @@ class OpSignature:
         if self.kernel.nondiff or self.container or self.out_avals.dtype.kind not in INEXACT:
             return 0
         mask = 0
-        for i, aval in enumerate(self.operand_avals[:_MASKED_OPERANDS]):
+        for i, aval in enumerate(self.operand_avals[:MAX_OPERANDS]):
             if aval.dtype.kind in INEXACT:
                 mask |= 1 << i
         return mask & ~self.kernel.constant_mask

@@ -47,6 +47,7 @@ int paddle_jax_add_interpreter(PyObject *module);
 /* As paddle_jax_add_interpreter. */
 int paddle_jax_add_random_words(PyObject *module);
 
+/* The prefix keeps these apart from the symbols of other libraries. */
 #define new_object paddle_jax_new_object
 #define read_offsets paddle_jax_read_offsets
 #define read_class paddle_jax_read_class

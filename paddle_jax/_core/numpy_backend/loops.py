@@ -162,7 +162,7 @@ class _Parts:
                 needed.isdisjoint(equation.outs)
                 and equation.name != "split"
                 and self._is_for_all_steps(equation)
-                and all(slot in self.fixed or self._stacks_for_nothing(slot) for slot in equation.ins)
+                and all(slot in self.fixed or self._is_stacked_without_copy(slot) for slot in equation.ins)
             )
             if can_wait:
                 late.append(_for_all_steps(equation))
@@ -172,7 +172,7 @@ class _Parts:
         self.steps = steps[::-1]
         return late[::-1]
 
-    def _stacks_for_nothing(self, slot: int) -> bool:
+    def _is_stacked_without_copy(self, slot: int) -> bool:
         """Whether the values of a slot for all steps are known, or a call of each step can write them."""
         if slot in self.known:
             return True
@@ -187,9 +187,9 @@ class _Parts:
         source = slot
         if slot in self.pieces:
             source = self.pieces[slot].whole
-        elif self._stacks_for_nothing(slot):
+        elif self._is_stacked_without_copy(slot):
             source = self.next.get(slot, slot)
-        if source != slot and self._stacks_for_nothing(source):
+        if source != slot and self._is_stacked_without_copy(source):
             self._stack(source)
         self.stacked[slot] = None
 

@@ -8,7 +8,7 @@ again, and for operations whose lengths change: their equations come from templa
 from __future__ import annotations
 
 import functools as ft
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def loops_with_gradient(ops: Sequence[tuple[Any, ...]], needed: Sequence[int]) -
 
 
 def interpreted_parts(
-    ops: Sequence[tuple[Any, ...]], order: Iterable[tuple[int, Any]], is_recurring: bool
+    ops: Sequence[tuple[Any, ...]], order: Sequence[tuple[int, Any]], is_recurring: bool
 ) -> dict[int, Part]:
     """The functions that interpret the loops of a segment and their gradients, by position.
 

@@ -66,7 +66,7 @@ from paddle_jax._core.runner.short_segments import (
 from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, TierState, interpret, tier_state
 
 # the operations to run, as `needed_ops` gives them
-_Plan = Iterable[tuple[int, Iterable[int]]]
+_Plan = Sequence[tuple[int, Iterable[int]]]
 
 _ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
 _NO_CONTEXT = contextlib.nullcontext()
