@@ -137,7 +137,7 @@ def segment_of_loop(size, reads):
 
 @pytest.mark.parametrize(
     ("size", "reads", "is_inline"),
-    [(8, True, True), (8, False, True), (512, True, True), (512, False, False)],
+    [(8, True, True), (8, False, False), (512, True, True), (512, False, False)],
 )
 def test_segments(size, reads, is_inline):
     paddle.set_flags({"FLAGS_deferred_min_repeats": 2})

@@ -52,7 +52,6 @@ from paddle_jax._core.runner.loaded_programs import LoadedProgram, may_call
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
 from paddle_jax._core.runner.program_digest import digest_of
-from paddle_jax._core.runner.program_work import is_short
 from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
@@ -391,9 +390,8 @@ class CompiledSegment:
         self.background_job: Any = None
         self.used: int = Counters.compiled
         self.lock: Any = threading.Lock()
-        self.is_inline: bool = cause == VALUE_READ or is_short(
-            *[entry[0].equations.jaxpr for entry in key.ops]
-        )
+        # Where nothing is read, the next step is recorded while another thread runs this one.
+        self.is_inline: bool = cause == VALUE_READ
         self._digest: str | None = self._find_digest()
         program = self._program({})
         self.better: _BetterProgram | None = None

@@ -13,9 +13,9 @@ from paddle_jax._core.numpy_backend.cost import SPECIAL, arithmetic
 _SHORT = 2e-4
 
 
-def is_short(*jaxprs: Any) -> bool:
-    """Whether a program of the equations of some jaxprs takes so little that it is to run inline."""
-    return sum(map(_seconds, jaxprs)) < _SHORT
+def is_short(jaxpr: Any) -> bool:
+    """Whether a program takes so little that it is to run inline."""
+    return _seconds(jaxpr) < _SHORT
 
 
 def _seconds(jaxpr: Any) -> float:
