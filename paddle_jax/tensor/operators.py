@@ -60,15 +60,10 @@ _SMALL = range(-128, 128)  # integers that each signed dtype has
 
 @ft.lru_cache(maxsize=4096)
 def _number(value: float, dtype: np.dtype) -> Tensor:
-    """A number other than -0.0, which is equal to 0.0, as an operand for a floating tensor: a host number,
-    which the deferred tier hands to the device with others."""
-    return wrap(host_numbers((float(value),), aval_of((), dtype)))
-
-
-@ft.lru_cache(maxsize=4096)
-def _integer(value: int, dtype: np.dtype) -> Tensor:
-    """As `_number`, for an integer tensor."""
-    return wrap(host_numbers((value,), aval_of((), dtype)))
+    """A number as an operand for a tensor of floats or integers: a host number, which the deferred tier hands
+    to the device with others. Not for -0.0, which is equal to 0.0."""
+    number = float(value) if dtype.kind == "f" else value
+    return wrap(host_numbers((number,), aval_of((), dtype)))
 
 
 def _usual_number(tensor: Tensor, y: Any) -> Tensor | None:
@@ -76,10 +71,8 @@ def _usual_number(tensor: Tensor, y: Any) -> Tensor | None:
     raw = held_value(tensor)
     dtype = raw.aval.dtype if type(raw) is LazyArray else raw.dtype
     if type(y) is int:
-        if dtype.kind == "f" and -_EXACT < y < _EXACT:
+        if (dtype.kind == "f" and -_EXACT < y < _EXACT) or (dtype.kind == "i" and y in _SMALL):
             return _number(y, dtype)
-        if dtype.kind == "i" and y in _SMALL:
-            return _integer(y, dtype)
     # Larger ones may be infinite in a narrow dtype, of which NumPy would warn.
     elif type(y) is float and y and -_WIDE < y < _WIDE and dtype.kind == "f":
         return _number(y, dtype)
