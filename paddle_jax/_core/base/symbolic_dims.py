@@ -227,6 +227,11 @@ def node_numbers(shape: Sequence[Any]) -> tuple[int, ...]:
     return tuple([n.node if type(n) is SymbolicDim else ~n for n in shape])
 
 
+def filled_shape(nodes: Sequence[int], numbers: Sequence[int]) -> tuple[int, ...]:
+    """The shape that `node_numbers` gave these nodes for, with the numbers of nodes filled in."""
+    return tuple([numbers[n] if n >= 0 else ~n for n in nodes])
+
+
 def _arithmetic(name: str, function: Callable[[int, int], int]) -> None:
     def method(self: SymbolicDim, other: Any) -> Any:
         if type(other) is not SymbolicDim:

@@ -26,7 +26,12 @@ from paddle_jax._core.base.caller_info import is_unrelated_error
 from paddle_jax._core.base.counters import Counters
 from paddle_jax._core.base.event_log import log
 from paddle_jax._core.base.interrupt_safe import preserved_tracing
-from paddle_jax._core.base.symbolic_dims import NotGeneralError, ShapeEnvironment, node_numbers
+from paddle_jax._core.base.symbolic_dims import (
+    NotGeneralError,
+    ShapeEnvironment,
+    filled_shape,
+    node_numbers,
+)
 from paddle_jax._core.kernels.dependence import has_loop, unread_operands, without_unread_equations
 from paddle_jax._core.kernels.jaxpr_filling import (
     DerivativeRules,
@@ -245,10 +250,7 @@ class ShapeTemplate:
 
     def result_avals_for(self, numbers: Values) -> list[Aval]:
         """The Avals of the results for the lengths whose numbers these are."""
-        return [
-            aval_of(tuple([numbers[n] if n >= 0 else ~n for n in shape]), dtype, weak)
-            for shape, dtype, weak in self._results
-        ]
+        return [aval_of(filled_shape(nodes, numbers), dtype, weak) for nodes, dtype, weak in self._results]
 
 
 class FilledEquations(Equations):

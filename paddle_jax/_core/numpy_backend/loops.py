@@ -15,8 +15,8 @@ import numpy as np
 from paddle_jax._core.numpy_backend.blocks import Call
 from paddle_jax._core.numpy_backend.elementwise import ELEMENTWISE
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
-from paddle_jax._core.numpy_backend.plan import Plan, build_run, plan_step
-from paddle_jax._core.numpy_backend.rules import ArrayType, Avals, Params, Run, size_of
+from paddle_jax._core.numpy_backend.plan import Plan, build_run, bytes_of, plan_step
+from paddle_jax._core.numpy_backend.rules import ArrayType, Avals, Params, Run
 
 _AXIS = {"split": "axis", "concatenate": "dimension"}  # the parameter that counts axes
 
@@ -278,7 +278,7 @@ class Loop:
         avals = parts.flat.avals
         late = [slot for e in (*parts.before, *parts.after) for slot in e.outs]
         of_all_steps = {*self._rows, *parts.stacked, *late}
-        self.bytes_per_step: int = sum(size_of(avals[k]) * avals[k].dtype.itemsize for k in of_all_steps)
+        self.bytes_per_step: int = sum(bytes_of(avals[k]) for k in of_all_steps)
 
     def _escaping_slots(self) -> set[int]:
         """The slots whose arrays the next step may read: those of the carry, and of what they may be views

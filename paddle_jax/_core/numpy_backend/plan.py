@@ -109,7 +109,7 @@ class Plan:
         self._arity = flat.arity
         self.shapes = [flat.avals[slot].shape for slot in flat.results]
         # Most plans have small arrays alone.
-        if max(map(_size, flat.avals), default=0) < _RECYCLE:
+        if max(map(bytes_of, flat.avals), default=0) < _RECYCLE:
             steps = [_step(call, (), flat, set()) for call in calls]
         else:
             calls = in_blocks(calls, flat.avals, flat.results)
@@ -270,7 +270,7 @@ def fold(call: Call, name: str, flat: Flat, out_avals: Avals) -> bool:
 
 def refuse_huge(name: str, outs: Avals) -> None:
     """Raises Refusal where the results of a primitive are too large."""
-    if sum(map(_size, outs)) > _LARGEST:
+    if sum(map(bytes_of, outs)) > _LARGEST:
         raise Refusal(f"primitive '{name}' gives more than 2 GiB; compiled code may not hold it")
 
 
@@ -314,7 +314,7 @@ def _schedule(calls: Sequence[Call], flat: Flat) -> list[tuple[Any, ...]]:
             and slot >= flat.arity
             and slot not in results
             and slot not in flat.constants
-            and _size(flat.avals[slot]) >= _RECYCLE
+            and bytes_of(flat.avals[slot]) >= _RECYCLE
         )
         steps.append(_step(call, dead, flat, private))
     return steps
@@ -413,7 +413,7 @@ def _target(flat: Flat, call: Call, candidates: set[int]) -> int | None:
     return None
 
 
-def _size(aval: Any) -> int:
+def bytes_of(aval: Any) -> int:
     """Bytes of an array."""
     if type(aval) is ArrayType:
         return aval.nbytes

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_jax._core.base.caller_info import is_unrelated_error
-from paddle_jax._core.base.symbolic_dims import SymbolicDim, node_numbers
+from paddle_jax._core.base.symbolic_dims import SymbolicDim, filled_shape, node_numbers
 from paddle_jax._core.kernels.dependence import holds_jaxpr
 from paddle_jax._core.kernels.jaxpr_filling import Values, fill_of
 from paddle_jax._core.kernels.jaxpr_tracing import Equations
@@ -204,10 +204,7 @@ class PlanTemplate:
 
     def _flat_for(self, numbers: Values) -> Flat:
         """Operands, constants and results for some lengths."""
-        types = [
-            ArrayType(tuple([numbers[n] if n >= 0 else ~n for n in shape]), dtype)
-            for shape, dtype in self._shapes
-        ]
+        types = [ArrayType(filled_shape(nodes, numbers), dtype) for nodes, dtype in self._shapes]
         flat = Flat()
         flat.arity = self._flat.arity
         flat.results = self._flat.results
