@@ -219,9 +219,10 @@ class Segment:
 
         Args:
             lazy: the result.
-            is_read: whether the caller waits for the array at once.
+            is_read: whether the caller waits for the array at once, and `read_held` could not read it.
         """
-        array = read_pending(local.ctx, lazy)
+        # `read_held` tries the same first.
+        array = None if is_read else read_pending(local.ctx, lazy)
         if array is not None:
             return array
         with self.lock:
