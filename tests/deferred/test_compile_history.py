@@ -5,6 +5,7 @@ Unit tests of `_core.runner`.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from paddle_jax._core.runner import background_compiler, compile_history
 from paddle_jax._core.runner.compile_history import EarlierRuns
+from paddle_jax._core.runner.run_times import Times
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -31,7 +33,7 @@ for _ in range(int(sys.argv[1])):
 background_compiler._worker.submit(int).wait()
 names = [name for name, _ in compiled_segment._Cache.histories.values()]
 thresholds = [t for t in compiled_segment._Cache.thresholds.values() if t < 1e5]
-print(json.dumps([names, thresholds, paddle.explain().compiles]))
+print(json.dumps([names, thresholds, paddle.explain().compiles, paddle.explain().hits]))
 """
 
 
@@ -66,23 +68,37 @@ def run(folder, steps, **settings):
 @pytest.mark.skipif(background_compiler.processors() < 2, reason="needs a second processor")
 def test_runs_of_earlier_processes_count(tmp_path):
     tmp_path.chmod(0o700)
-    (name,), (first,), compiled = run(tmp_path, 20)
+    (name,), (first,), compiled, _ = run(tmp_path, 20)
     file = tmp_path / f"segment-{name}"
     assert compiled == 0 and file.read_text() == "20"
-    (same_name,), (second,), compiled = run(tmp_path, 30)
+    (same_name,), (second,), compiled, _ = run(tmp_path, 30)
     assert same_name == name and second == first - 20 and compiled == 0
     assert file.read_text() == "50"
     # at the same step in each run
     (alone,) = run(tmp_path, 20, FLAGS_deferred_background="0")[1]
     assert alone == first and file.read_text() == "50"
     file.write_text(str(int(first)))
-    assert run(tmp_path, 20)[1:] == [[2], 1]
-    assert file.read_text() == "compiled 20"
-    # 20 runs do not pay for loading the program, ten times those before the first compilation do
+    assert run(tmp_path, 20)[1:3] == [[2], 1]
+    # the number of runs, and the times of those that were measured
+    assert re.fullmatch(r"compiled 20 [1-9]\d* [1-9]\d* \d+ 0", file.read_text())
+    # by the estimate 20 runs do not pay for loading the program, ten times those before the first compilation
+    # do
+    file.write_text("compiled 20")
     (loaded,) = run(tmp_path, 9)[1]
-    assert 2 < loaded < first and file.read_text() == "compiled 9"
+    assert 2 < loaded < first and file.read_text().startswith("compiled 9 ")
     file.write_text(f"compiled {int(10 * first)}")
-    assert run(tmp_path, 20)[1:] == [[1], 1]
+    assert run(tmp_path, 20)[1:3] == [[1], 1]
+    measured = file.read_text().split()
+    assert measured[:2] == ["compiled", "20"] and int(measured[-1]) > 0
+
+    # 1000 runs save 0.05 s of 0.05, 2000 runs save 0.1 s
+    file.write_text("compiled 1000 100 150 100 50000")
+    assert run(tmp_path, 9)[1:] == [[1001], 0, 0]
+    file.write_text("compiled 2000 100 150 100 50000")
+    assert run(tmp_path, 9)[1:3] == [[1], 1]
+    # A run in NumPy takes longer than loading, so the first run waits for the program.
+    file.write_text("compiled 2000 90000 150000 100 50000")
+    assert run(tmp_path, 9)[1:] == [[1], 1, 9]
 
 
 SCRIPT = """
@@ -125,7 +141,7 @@ def test_the_command_fills_the_cache(tmp_path):
     assert "1 programs in" in done.stderr
     files = list((tmp_path / "cache").iterdir())
     (history,) = [file for file in files if file.name.startswith("segment-")]
-    assert history.read_text() == "compiled 40"
+    assert history.read_text().startswith("compiled 40 ")
     assert len(files) > 1  # and JAX's entry
 
 
@@ -151,6 +167,10 @@ def test_wrong_usage_of_the_command(tmp_path, arguments, cache, message):
         ("compiled 300", 300, True),
         ("compiled -3", 0, False),
         ("compiled 3 4", 0, False),
+        ("compiled 300 1 2 3 4", 300, True),
+        ("compiled 300 1 2 3 4 5", 0, False),
+        ("compiled 300 1 2 3 -4", 0, False),
+        ("300 1 2 3 4", 0, False),
         ("7 compiled", 0, False),
         ("", 0, False),
         ("-3", 0, False),
@@ -161,13 +181,20 @@ def test_wrong_usage_of_the_command(tmp_path, arguments, cache, message):
 )
 def test_files_of_others_do_no_harm(cache, text, runs, has_program):
     (cache / "segment-abc").write_bytes(text.encode(errors="surrogateescape"))
-    assert compile_history.earlier_runs("abc") == (runs, has_program)
+    assert compile_history.earlier_runs("abc")[:2] == (runs, has_program)
+
+
+def test_times_keep_their_units(cache):
+    times = Times(0.25, 0.5, 0.125, 1.5)
+    compile_history.write_runs([("abc", EarlierRuns(300, True, times))])
+    assert compile_history.earlier_runs("abc") == (300, True, pytest.approx(times))
+    assert (cache / "segment-abc").read_text() == "compiled 300 250000 500000 125000 1500000"
 
 
 def test_a_compiled_program_keeps_the_number_of_its_runs(cache):
     compile_history.write_runs([("abc", EarlierRuns(300, True))])
     compile_history.mark_compiled("abc")
-    assert compile_history.earlier_runs("abc") == (300, True)
+    assert compile_history.earlier_runs("abc")[:2] == (300, True)
 
 
 def test_only_frequent_segments_have_files(cache):
@@ -183,4 +210,4 @@ def test_without_a_directory_nothing_is_written(cache):
     compile_history.mark_compiled("abc")
     jax.config.update("jax_compilation_cache_dir", None)
     compile_history.mark_compiled("abc")
-    assert not list(cache.iterdir()) and compile_history.earlier_runs("abc") == (0, False)
+    assert not list(cache.iterdir()) and compile_history.earlier_runs("abc")[:2] == (0, False)

@@ -31,6 +31,7 @@ from paddle_jax._core.lazy.lazy_array import LazyArray, constant, constant_like
 from paddle_jax._core.lazy.multi_device import to_addressable
 
 _LARGE = 4096  # elements from which the device fills a shape with one number
+_LARGE_BYTES = 1 << 20  # from which memory that is needed twice matters
 _POLLS = 200  # of an array that is being computed, half a microsecond each, before the thread sleeps
 _yield_thread = getattr(os, "sched_yield", lambda: None)  # the thread that computes may need the processor
 
@@ -88,6 +89,25 @@ def stored_jax_array(lazy: LazyArray) -> Any:
     if type(array) is np.ndarray:
         array = lazy.array = put_on(array, lazy.device)
     return array
+
+
+def donatable_jax_array(lazy: LazyArray) -> Any:
+    """As `stored_jax_array`, but a large array never shares memory with NumPy.
+
+    A program cannot write its results into memory of NumPy. XLA would copy all such arrays in one call, while
+    the old ones are still there.
+    """
+    array = lazy.array
+    if type(array) is not np.ndarray or array.nbytes < _LARGE_BYTES:
+        return stored_jax_array(lazy)
+    shared = put_on(array, lazy.device)
+    if shared.platform() != "cpu":
+        lazy.array = shared
+        return shared
+    copy = jax.device_put(shared, may_alias=False)
+    copy.block_until_ready()  # if memory runs out here, NumPy's array is still there
+    lazy.array = copy
+    return copy
 
 
 def to_numpy(array: Any, action: str = "reading") -> np.ndarray:

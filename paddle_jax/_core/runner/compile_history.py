@@ -4,9 +4,9 @@ A program of 20 steps ends before compiling its step pays. If it runs again and 
 A step that an earlier process has compiled is loaded in a fifth of the time, so loading it pays sooner.
 
 A segment has a small file with the number of its runs. Once it has been compiled, the file has the word
-`compiled` and the number of runs in the last process. The name of the file says which kernels, shapes and
-connections the segment has. Others may share it, and the cache may have dropped the program: it is a hint
-about time, never about results.
+`compiled`, the number of runs in the last process, and what the runs took (run_times.py). The name of the
+file says which kernels, shapes and connections the segment has. Others may share it, and the cache may have
+dropped the program: it is a hint about time, never about results.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from paddle_jax._core.process import compile_cache
+from paddle_jax._core.runner.run_times import NOT_MEASURED, Times
 
 _COMPILED = "compiled"
 _MIN_RUNS = 8  # of a segment that is worth a file
 _MAX_FILES = 64  # that a process writes at its end
 _MAX_DIGITS = 10  # of a number in a file
+_MICROSECOND = 1e-6  # the unit of times in a file
 
 
 class EarlierRuns(NamedTuple):
@@ -29,10 +31,12 @@ class EarlierRuns(NamedTuple):
     Attributes:
         runs: int, runs that were not compiled, in all processes. With a program, runs in the last process.
         has_program: bool, whether one of them compiled it, so that the persistent cache has its program.
+        times: Times of its runs. Without a program nothing is known of them.
     """
 
     runs: int = 0
     has_program: bool = False
+    times: Times = NOT_MEASURED
 
 
 NO_RUNS = EarlierRuns()
@@ -63,11 +67,16 @@ def earlier_runs(name: str) -> EarlierRuns:
     words = compile_cache.read_note(_file(name)).split()
     has_program = words[:1] == [_COMPILED]
     numbers = words[1:] if has_program else words
+    if not all(number.isdecimal() and len(number) < _MAX_DIGITS for number in numbers):
+        return NO_RUNS
     if not numbers:
         return EarlierRuns(0, has_program)
-    if len(numbers) > 1 or not numbers[0].isdecimal() or len(numbers[0]) >= _MAX_DIGITS:
+    runs, *times = map(int, numbers)
+    if not times:
+        return EarlierRuns(runs, has_program)
+    if not has_program or len(times) != len(Times._fields):
         return NO_RUNS
-    return EarlierRuns(int(numbers[0]), has_program)
+    return EarlierRuns(runs, True, Times(*(_MICROSECOND * number for number in times)))
 
 
 def mark_compiled(name: str) -> None:
@@ -78,10 +87,19 @@ def mark_compiled(name: str) -> None:
 
 def write_runs(runs: Iterable[tuple[str, EarlierRuns]]) -> None:
     """Notes what the next process is to know of segments by their names."""
-    worth_it = [(known.runs, known.has_program, name) for name, known in runs if known.runs >= _MIN_RUNS]
-    for count, has_program, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
-        text = f"{_COMPILED} {count}" if has_program else str(count)
-        compile_cache.write_note(_file(name), text)
+    worth_it = [(known, name) for name, known in runs if known.runs >= _MIN_RUNS]
+    for known, name in sorted(worth_it, reverse=True)[:_MAX_FILES]:
+        compile_cache.write_note(_file(name), _text(known))
+
+
+def _text(known: EarlierRuns) -> str:
+    """The text of the file of a segment."""
+    if not known.has_program:
+        return str(known.runs)
+    if known.times == NOT_MEASURED:
+        return f"{_COMPILED} {known.runs}"
+    times = " ".join(str(round(seconds / _MICROSECOND)) for seconds in known.times)
+    return f"{_COMPILED} {known.runs} {times}"
 
 
 def _file(name: str) -> str:

@@ -38,7 +38,7 @@ from paddle_jax._core.lazy.reference_counts import is_unreferenced
 from paddle_jax._core.lazy.segment import VALUE_READ, Segment
 from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.signature_cache import evict_if_due, register_cache
-from paddle_jax._core.lazy.transfer import stored_jax_array
+from paddle_jax._core.lazy.transfer import donatable_jax_array, stored_jax_array
 from paddle_jax._core.runner import compile_history, stored_programs
 from paddle_jax._core.runner.background_compiler import (
     compile_ahead,
@@ -52,10 +52,12 @@ from paddle_jax._core.runner.loaded_programs import LoadedProgram, may_call
 from paddle_jax._core.runner.loop_pairs import loops_with_gradient
 from paddle_jax._core.runner.loop_rolling import LoopTracer, RepeatedOps, find_repetitions
 from paddle_jax._core.runner.program_digest import digest_of
+from paddle_jax._core.runner.run_times import RunTimes
 from paddle_jax._core.runner.stored_programs import PlainProgram, StoredProgram
 from paddle_jax._core.runner.tiering import (
     compile_seconds,
     has_products,
+    load_seconds,
     runs_before_compiling,
 )
 from paddle_jax._core.runner.traced_leaves import TracedLeaves
@@ -73,6 +75,7 @@ _MAX_INTERMEDIATE_RESULTS = 32
 _MIN_DONATED_BYTES = 4096  # smaller operands are not worth the bookkeeping
 _RUN_PER_COMPILATION = 10  # times of compiling a quick program, after which a better one is compiled
 _MAX_UNKNOWN = 8  # segments without a program of earlier processes, before new ones are not searched for
+_RUNS_TO_WAIT = 2  # in NumPy: a program that takes as long to load is waited for
 _RUNS_AFTER_FAILURE = 64  # before a program that failed is compiled again
 
 
@@ -93,6 +96,20 @@ class Key(NamedTuple):
     device: Any
 
 
+class Choice(NamedTuple):
+    """How a segment runs.
+
+    Attributes:
+        program: CompiledSegment to call; None: it runs op by op.
+        is_recurring: bool, whether it has come again and will be compiled if it goes on so.
+        times: RunTimes that measure its runs, or None.
+    """
+
+    program: CompiledSegment | None
+    is_recurring: bool
+    times: RunTimes | None = None
+
+
 class _Cache:
     """The programs of the process.
 
@@ -104,6 +121,7 @@ class _Cache:
         variant_counts: dict from the hash of a sequence of kernels to the number of its compiled forms.
         last: CompiledSegment that was called last.
         histories: dict from the hash of a Key to (its name in the history, EarlierRuns).
+        times: dict from the hash of a Key to its RunTimes.
         unknown_count: int, number of segments without a program of earlier processes.
         process: int, id of the process that counts the runs.
         lock: held while a program is made.
@@ -116,6 +134,7 @@ class _Cache:
     variant_counts: dict[int, int] = {}
     last: CompiledSegment | None = None
     histories: dict[int, tuple[str, EarlierRuns]] = {}
+    times: dict[int, RunTimes] = {}
     unknown_count = 0
     process = 0
     lock = threading.Lock()
@@ -129,6 +148,7 @@ def clear() -> None:
     _Cache.left_alone.clear()
     _Cache.variant_counts.clear()
     _Cache.histories.clear()
+    _Cache.times.clear()
     _Cache.unknown_count = 0
     _Cache.last = None
 
@@ -150,13 +170,8 @@ def program_for(
     live: tuple[int, ...],
     cause: str,
     device: Any,
-) -> tuple[CompiledSegment | None, bool]:
-    """The compiled form of a segment on a device, if there is one or it is time to make one.
-
-    Returns:
-        The program, and whether the segment is recurring: it will be compiled if it goes on so. With None the
-        segment runs op by op.
-    """
+) -> Choice:
+    """The compiled form of a segment on a device, if there is one or it is time to make one."""
     hosts = tuple(
         [
             None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
@@ -168,19 +183,48 @@ def program_for(
     if program is not None:
         program.runs += 1
         if not program.is_ready():
-            return None, True
+            return Choice(None, True, program.times)
         if program.background_job is not None and program.background_job.error is not None:
             drop_failed(program, program.background_job.error)
-            return None, False
+            return Choice(None, False)
         log.compiled_runs += 1
-        return program, True
+        return Choice(program, True, program.times)
     with _Cache.lock:
         # None where another thread has just made it
         if key in _Cache.programs:
-            return None, True
+            return Choice(None, True)
         key_hash = hash(key)  # takes a while for many operations
         program = _new_program(key, key_hash, leaves, cause, device)
-        return program, _is_recurring(key_hash)
+        is_recurring = _is_recurring(key_hash)
+        times = _Cache.times.get(key_hash)
+    if program is not None and program.background_job is not None:
+        if _wait_for_load(program, key_hash):
+            log.compiled_runs += 1
+        else:
+            program = None
+    return Choice(program, is_recurring, times)
+
+
+def _wait_for_load(program: CompiledSegment, key_hash: int) -> bool:
+    """Waits for a new program if it is loaded in about the time of one run in NumPy.
+
+    Such a run would hold more memory than the program, and slow down its loading.
+
+    Returns:
+        Whether it can be called now.
+    """
+    _, earlier = _Cache.histories.get(key_hash, ("", NO_RUNS))
+    seconds = load_seconds(program.key.ops, earlier)
+    if seconds > _RUNS_TO_WAIT * earlier.times.interpreted or not program.program.is_in_cache():
+        return False
+    job = program.background_job
+    try:
+        job.wait()
+    except Exception as error:
+        if error is not job.error:  # from a handler of a signal
+            raise
+        return False
+    return True
 
 
 def _is_recurring(key_hash: int) -> bool:
@@ -223,14 +267,21 @@ def _new_program(
     _Cache.variant_counts[kernels_hash] = variants + 1
     evict_if_due()
     in_background = compiles_in_background(device)
-    program = CompiledSegment(key, leaves, cause, quick=in_background)
+    times = _run_times(key_hash) if in_background else None
+    program = CompiledSegment(key, leaves, cause, in_background, times)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
     if in_background:
         program.compile_in_background(leaves)
-        return None
     return program
+
+
+def _run_times(key_hash: int) -> RunTimes | None:
+    """What measures the runs of a segment; None without a directory for its times."""
+    if not compile_history.has_directory():
+        return None
+    return _Cache.times.setdefault(key_hash, RunTimes())
 
 
 def _is_known(key: Key, device: Any) -> bool:
@@ -259,6 +310,7 @@ def _threshold(threshold_key: Any, key: Key, leaves: Sequence[LazyArray], device
             name = compile_history.name_of(key.ops, key.live)
             earlier = compile_history.earlier_runs(name)
             _remember_history(threshold_key[0], name, earlier)
+            _run_times(threshold_key[0])
         repetitions = ()
         # What is loaded has been compiled already. Searching for loops takes milliseconds.
         if not earlier.has_program:
@@ -307,10 +359,12 @@ def _write_runs() -> None:
 def _runs_by_now(key_hash: int, program: CompiledSegment | None, earlier: EarlierRuns) -> EarlierRuns:
     """What the next process is to know of a segment."""
     count = _Cache.run_counts.get(key_hash, 0)
+    measured = _Cache.times.get(key_hash)
+    times = earlier.times if measured is None else earlier.times.least(measured.times())
     if program is not None:
-        return EarlierRuns(count + program.runs, not program.is_new)
+        return EarlierRuns(count + program.runs, not program.is_new, times)
     if earlier.has_program:
-        return EarlierRuns(count, True)
+        return EarlierRuns(count, True, times)
     return EarlierRuns(count + earlier.runs, False)
 
 
@@ -348,9 +402,11 @@ class CompiledSegment:
         leaves: its leaves.
         cause: the reason for the run that compiles it.
         quick: whether its first program is one that is compiled quickly.
+        times: RunTimes that measure its runs, or None.
 
     Attributes:
         key: Key of the segment.
+        times: as given.
         cause: str, the reason for the run that compiled it.
         where: str, the user's line that it was compiled at.
         donated: tuple of int, the leaves whose memory the program reuses.
@@ -371,8 +427,16 @@ class CompiledSegment:
         is_inline: bool, whether it is to run in the thread that calls it.
     """
 
-    def __init__(self, key: Key, leaves: Sequence[LazyArray], cause: str, quick: bool = False) -> None:
+    def __init__(
+        self,
+        key: Key,
+        leaves: Sequence[LazyArray],
+        cause: str,
+        quick: bool = False,
+        times: RunTimes | None = None,
+    ) -> None:
         self.key = key
+        self.times = times
         self.cause = cause
         self.where: str = user_line()
         self.donated: tuple[int, ...] = _donatable(key, leaves)
@@ -453,6 +517,8 @@ class CompiledSegment:
             # What loading it took says nothing about the time to compile a better one.
             cost = max(seconds, compile_seconds(self.key.ops)) if is_in_cache else seconds
             self.better.start_time = start + _RUN_PER_COMPILATION * cost
+        if is_in_cache and self.times is not None:
+            self.times.load = seconds
         log.background_seconds += seconds
         self._log_compilation(seconds)
 
@@ -548,7 +614,7 @@ class CompiledSegment:
             self.better = None
         leaves = segment.leaves
         donated = [
-            stored_jax_array(leaves[i])
+            donatable_jax_array(leaves[i])
             if may_donate and is_unreferenced(leaves, i)
             else jnp.array(leaves[i].array)
             for i in self.donated

@@ -22,13 +22,16 @@ from jax._src import compilation_cache, compiler, config
 from jax._src.interpreters import pxla
 from jax.sharding import SingleDeviceSharding
 
-from paddle_jax._core.base.compiler import trim_memory
+from paddle_jax._core.base.compiler import trim_memory, trimmed_memory
 from paddle_jax._core.base.counters import CACHE_HIT, COMPILED, compiling
 from paddle_jax._core.base.inline_programs import inline_client
 from paddle_jax._core.lazy.device_put import put_uncommitted
 from paddle_jax._core.lazy.devices import jax_device
 from paddle_jax._core.lazy.multi_device import MultiDevice
 from paddle_jax._core.runner.background_compiler import submit_to_compiler
+
+# bytes of all arguments, from which free memory is given back before the first call
+_LARGE_ARGUMENTS = 32 << 20
 
 
 class LoadedProgram:
@@ -67,6 +70,9 @@ class LoadedProgram:
             put_uncommitted(x, self._device) if type(x) is np.ndarray else x
             for x in itertools.chain.from_iterable(arguments)
         ]
+        # Moving the arguments out of NumPy's memory has left as much free memory behind.
+        if self.calls == 1 and sum(array.nbytes for array in arrays) >= _LARGE_ARGUMENTS:
+            trim_memory(has_pause=False)
         results = map(self._take_results, map(self._execute, (arrays,)))
         collections.deque(store(itertools.chain.from_iterable(results)), 0)
 
@@ -95,9 +101,8 @@ def load(
     """
     start = time.perf_counter()
     try:
-        program = _load(key, results, jax_device(device), is_inline)
-        if tier != "operation":
-            trim_memory()
+        with trimmed_memory(tier):
+            program = _load(key, results, jax_device(device), is_inline)
     except Exception:  # a damaged file, or another version of JAX: its own way says what is wrong
         return None
     if program is None:

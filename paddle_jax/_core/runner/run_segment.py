@@ -52,7 +52,7 @@ from paddle_jax._core.lazy.settings import settings
 from paddle_jax._core.lazy.transfer import materialize, to_array
 from paddle_jax._core.numpy_backend.warning_mode import NO_WARNINGS, warning_mode
 from paddle_jax._core.runner import loop_detection  # noqa: F401  it attaches Segment.cut_or_grow
-from paddle_jax._core.runner.compiled_segment import CompiledSegment, drop_failed, program_for
+from paddle_jax._core.runner.compiled_segment import Choice, CompiledSegment, drop_failed, program_for
 from paddle_jax._core.runner.joined_plans import numpy_of, recurring_results, results_or_none
 from paddle_jax._core.runner.loop_pairs import Part, interpreted_parts
 from paddle_jax._core.runner.operands import operands_at
@@ -69,6 +69,7 @@ from paddle_jax._core.runner.tiering import MOST_CHEAP_OPS, TierState, interpret
 _Plan = Sequence[tuple[int, Iterable[int]]]
 
 _ONLY_OP: _Plan = ((0, ()),)  # of a segment of one operation
+_OP_BY_OP = Choice(None, False)  # a segment that recurs nowhere
 _NO_CONTEXT = contextlib.nullcontext()
 _MAX_SECONDS_ALONE = 1e-3  # that they may take
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
@@ -297,14 +298,18 @@ def _run_ops(segment: Segment, may_close: bool, reason: str, ctx: Context) -> No
         if value.aval.nbytes >= _LARGE:
             value.signature = ops[value.position & OP_MASK][0]
     device = _device_of(segment)
-    program = None
-    is_recurring = False
+    choice = _OP_BY_OP
     if len(ops) > 1 and is_clean:
-        program, is_recurring = program_for(ops, segment.leaves, tuple(results), reason, device)
+        choice = program_for(ops, segment.leaves, tuple(results), reason, device)
+    program, is_recurring, times = choice
+    if times is not None:
+        times.start_run(program is not None)
     if program is None or not _try_program(program, segment, may_close, results):
         # the segment does not depend on a trace around it
         with np.errstate(all="ignore"), _NO_CONTEXT if is_clean else eager_evaluation():
             run_op_by_op(ops, segment.leaves, results, may_interpret(device), is_recurring)
+        if times is not None and program is None:
+            times.end_interpreted()
     else:
         ctx.next_limit = len(ops) + 1
     _set_devices(segment, ops, results, log.compiled_runs == compiled_runs)

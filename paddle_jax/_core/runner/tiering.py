@@ -43,6 +43,9 @@ _IDLE_SHARE = 0.03  # the same where another thread compiles it on a processor t
 # seconds that loading a program from the persistent cache takes the smallest one, and more for each equation
 _LOAD_BASE = 0.03
 _LOAD_EQUATION = 0.0001
+# A program has to save its measured time to load as often as that. Linking it at its first run takes a third
+# more. What is left is worth its memory.
+_LOADS_TO_SAVE = 1.5
 _MANY_PROCESSORS = 2  # with more, compiling does not slow the program down; two may be one core
 # An op of a segment that is going to be compiled is compiled alone if that pays that often.
 _TIMES_IN_RECURRING_SEGMENT = 3
@@ -180,7 +183,7 @@ def runs_before_compiling(
     """The run at which a segment is compiled: op by op it has wasted a share of the time to compile it.
 
     A program in the persistent cache is loaded at once if that pays for as many runs as the last process had,
-    else not before there are more.
+    else not before there are more. What earlier processes measured counts more than estimates.
     On an accelerator and on several devices a segment is compiled at its first run, because compiling its
     operations one by one takes longer.
 
@@ -202,11 +205,19 @@ def runs_before_compiling(
     share = _IDLE_SHARE if has_idle_processor else _SHARE
     if not earlier.has_program:
         return max(_MIN_RUNS, int(share * compile_cost / max(saved, 1e-9) - earlier.runs))
-    load_cost = min(compile_cost, _LOAD_BASE + _LOAD_EQUATION * equation_count(ops))
+    load_cost = min(compile_cost, load_seconds(ops, earlier))
+    if earlier.times.saved is not None:
+        saved = earlier.times.saved
+        load_cost = _LOADS_TO_SAVE * earlier.times.load
     if saved * earlier.runs > load_cost:
         return 1
     # It does not pay in a process of the same length, but may in a longer one.
     return max(_MIN_RUNS, earlier.runs + 1, int(share * load_cost / max(saved, 1e-9)))
+
+
+def load_seconds(ops: Sequence[tuple[Any, ...]], earlier: EarlierRuns) -> float:
+    """Seconds to load the program of a segment from the persistent cache, measured or estimated."""
+    return earlier.times.load or _LOAD_BASE + _LOAD_EQUATION * equation_count(ops)
 
 
 def equation_count(ops: Sequence[tuple[Any, ...]]) -> int:
