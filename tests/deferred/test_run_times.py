@@ -1,6 +1,6 @@
 """What runs of a segment take, measured for later processes.
 
-Unit tests of `_core.runner.run_times` and `_core.lazy.transfer`.
+Unit tests of `_core.runner` and `_core.lazy`.
 """
 
 import numpy as np
