@@ -154,12 +154,13 @@ def is_zero(raw: Any) -> bool:
 def lazy_from_numpy(array: np.ndarray) -> LazyArray:
     """A LazyArray around a NumPy array that nobody will change. It makes no copy; the array becomes a jax
     array when a compiled program takes it."""
-    return _lazy_on(array, default_device())
+    return lazy_on(array, aval_of(array.shape, array.dtype), default_device())
 
 
-def _lazy_on(array: np.ndarray, device: Any) -> LazyArray:
+def lazy_on(array: np.ndarray, aval: Aval, device: Any) -> LazyArray:
+    """As `lazy_from_numpy`, where the Aval and the device are known."""
     lazy = LazyArray()
-    lazy.aval = aval_of(array.shape, array.dtype)
+    lazy.aval = aval
     lazy.array = array
     lazy.device = device
     return lazy
@@ -179,7 +180,7 @@ def from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArray | None:
     device = default_device()
     if array.size <= _MAX_HOST_NUMBERS or device.platform != "cpu":
         return to_lazy(array)
-    return _lazy_on(array, device)
+    return lazy_on(array, aval_of(array.shape, array.dtype), device)
 
 
 def persistent_from_numpy(array: np.ndarray) -> np.ndarray | jax.Array | LazyArray:

@@ -75,7 +75,7 @@ COMPILE = {
     **_each(
         0.012,
         "reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin "
-        "transpose gather concatenate pad sort",
+        "transpose gather concatenate joined_row pad sort",
     ),
     **_each(0.025, "scatter scatter-add scatter-mul scatter-min scatter-max dynamic_update_slice fft"),
     **_each(

@@ -13,6 +13,7 @@ from paddle_jax._core.numpy_backend import cost as costs
 from paddle_jax._core.numpy_backend.blocks import Call, in_blocks
 from paddle_jax._core.numpy_backend.flatten import Flat, flatten
 from paddle_jax._core.numpy_backend.keys import as_word_equation
+from paddle_jax._core.numpy_backend.rows import join_rows
 from paddle_jax._core.numpy_backend.rules import RULES, ArrayType, Avals, Params, Refusal, Run, size_of
 
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
@@ -66,6 +67,7 @@ class Plan:
 
     def __init__(self, closed_jaxpr: Any) -> None:
         flat = flatten(closed_jaxpr)
+        join_rows(flat)
         cost = costs.CALL
         compile_cost = costs.COMPILE_BASE
         names: dict[str, int] = {}

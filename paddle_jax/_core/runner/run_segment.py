@@ -31,7 +31,7 @@ from paddle_jax._core.lazy.devices import (
     device_of,
     may_interpret,
 )
-from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, lazy_from_numpy, to_lazy
+from paddle_jax._core.lazy.lazy_array import CONSTANT, UNREAD, LazyArray, lazy_on, to_lazy
 from paddle_jax._core.lazy.multi_device import put_on_mesh
 from paddle_jax._core.lazy.positions import OP_MASK, needed_ops, result_positions, select_result
 from paddle_jax._core.lazy.recorder import extension
@@ -255,20 +255,24 @@ def _integer_plan(segment: Segment, last: int) -> _Plan | None:
 
 def interpret_now(kernel: Kernel, raws: Sequence[Any]) -> list[LazyArray] | None:
     """The results of a kernel as LazyArrays, by the interpreter; None if it is to be compiled."""
-    if local.ctx.segment is None or not may_interpret(default_device()):
+    device = default_device()
+    if local.ctx.segment is None or not may_interpret(device):
         return None
     values: list[Any] = [raw if type(raw) is LazyArray else to_lazy(raw) for raw in raws]
     if None in values or not repair_tracing():
         return None
-    operands = list(map(materialize, values))  # pending values have a device from now on
-    if any(value.device not in (default_device(), None, CONSTANT) for value in values):
+    operands = [v.array if type(v.array) is np.ndarray else materialize(v) for v in values]
+    # pending values have a device from now on
+    if not {device, None, CONSTANT}.issuperset([value.device for value in values]):
         return None
     signature = signature_of(kernel, tuple([value.aval for value in values]))
     with np.errstate(all="ignore"):
         results = interpret(signature, operands)
     if results is None:
         return None
-    return [lazy_from_numpy(array) for array in (results if signature.container else [results])]
+    if signature.container is None:
+        return [lazy_on(results, signature.out_avals, device)]
+    return [lazy_on(array, aval, device) for array, aval in zip(results, signature.out_avals, strict=True)]
 
 
 def _next_segment(ctx: Context) -> Segment:
