@@ -48,8 +48,8 @@ def join_rows(flat: Flat) -> None:
             new_ins, new_avals = zip(*sources, strict=True)
             flat.equations[n] = JoinedRow, {}, list(new_ins), outs, list(new_avals), out_avals
         elif primitive.name == "split" and _is_row(in_avals[0], params["axis"]):
-            reshapes = [_only_reader(slot, readers, flat) for slot in outs]
-            if None in reshapes:
+            reshapes = [k for k in (_only_reader(slot, readers, flat) for slot in outs) if k is not None]
+            if len(reshapes) < len(outs):
                 continue
             new_outs = [flat.equations[k][3][0] for k in reshapes]
             new_avals = [flat.equations[k][5][0] for k in reshapes]
