@@ -9,7 +9,7 @@ them are updated together, and a column [parameters, 1] from the first step on i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -51,8 +51,8 @@ def split(whole: jax.Array, like: Sequence[jax.Array], flat: bool) -> list[jax.A
     ]
 
 
-def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax.Array:
-    """The state of one parameter in that of its flat stack."""
+def parameter_state(value: Any, params: Sequence[Tensor], row: int) -> Any:
+    """The state of one parameter in that of its flat stack, which is a jax array or a NumPy array."""
     if value.shape[1] == 1:
         # One number for all parameters, or one for each.
         if len(value) == 1:
@@ -63,12 +63,12 @@ def parameter_state(value: jax.Array, params: Sequence[Tensor], row: int) -> jax
     return value[0, start : start + element_count(params[row])].reshape(plain_shape(params[row]))
 
 
-def gathered(values: Sequence[jax.Array], single: bool) -> jax.Array:
+def gathered(values: Sequence[Any], single: bool, array_module: Any) -> Any:
     """The states of the parameters of a flat stack as one array. single: whether there is one
-    number per parameter."""
+    number per parameter. array_module: `jax.numpy` or `numpy`, by the kind of the values."""
     if not single:
-        return jnp.concatenate([v.reshape(1, -1) for v in values], 1)
-    column = jnp.stack(values)
+        return array_module.concatenate([v.reshape(1, -1) for v in values], 1)
+    column = array_module.stack(values)
     # One number for all: the update then needs no column.
     if bool((column == column[0]).all()):
         return column[:1]

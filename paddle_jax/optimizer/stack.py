@@ -19,7 +19,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice, read_on_all
-from paddle_jax._core.lazy.transfer import to_jax_array
+from paddle_jax._core.lazy.transfer import host_view, put_beside, to_jax_array
 from paddle_jax._core.runner.run_segment import interpret_now
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import held_value, plain_shape, set_slot
@@ -106,15 +106,26 @@ class Stack:
 
     def parameter_value(self, value: Any, row: int) -> jax.Array:
         """What is of one of the parameters in a state."""
+        # Each place in a jax array would be a program of its own.
+        view = host_view(value)
+        whole = value if view is None else view
         if self.flat:
-            return flat.parameter_state(value, self.params, row)
-        return value[row]
+            part = flat.parameter_state(whole, self.params, row)
+        else:
+            part = whole[row]
+        return part if view is None else put_beside(np.array(part), value)
 
     def together(self, slot: str, values: Sequence[jax.Array]) -> jax.Array:
         """The states of the parameters as one array; the opposite of `of`."""
+        views = [host_view(value) for value in values]
+        if any(view is None for view in views):
+            return self._joined(slot, values, jnp)
+        return put_beside(self._joined(slot, views, np), values[0])
+
+    def _joined(self, slot: str, values: Sequence[Any], array_module: Any) -> Any:
         if self.flat:
-            return flat.gathered(values, plain_shape(self.state[slot])[1] == 1)
-        return jnp.stack(values)
+            return flat.gathered(values, plain_shape(self.state[slot])[1] == 1, array_module)
+        return array_module.stack(values)
 
     def moved(self, states: dict[int, dict[str, Any]]) -> dict[str, Any]:
         """{slot: array} of states that the parameters (by id) had in other stacks."""

@@ -104,3 +104,22 @@ def test_a_scaler_skips_a_step_with_infinite_gradients():
         optimizer.clear_grad()
         changed = [not np.array_equal(p.numpy(), old) for p, old in zip(made, before, strict=True)]
         assert not any(changed) if factor == np.inf else all(changed)
+
+
+def test_states_are_saved_and_loaded_without_compiling():
+    """Each parameter has another place in the arrays of the states."""
+    layers = [paddle_jax.nn.Linear(i, i + 1) for i in range(1, 6)]
+    # One that stands alone.
+    net = paddle_jax.nn.Sequential(*layers, paddle_jax.nn.Linear(6, 4000))
+    optimizer = paddle_jax.optimizer.Adam(parameters=net.parameters())
+    net(paddle_jax.ones([2, 1])).sum().backward()
+    optimizer.step()
+    compiled = paddle_jax.metrics.snapshot()["compile"]
+    saved = {name: state.numpy() for name, state in optimizer.state_dict().items()}
+    optimizer.set_state_dict(saved)
+    for name, state in optimizer.state_dict().items():
+        np.testing.assert_array_equal(state.numpy(), saved[name])
+    assert paddle_jax.metrics.snapshot()["compile"] == compiled
+    for param in net.parameters():
+        # The first moment after a step is a tenth of the gradient.
+        np.testing.assert_allclose(saved[param.name + "_moment1_0"], 0.1 * param.grad.numpy(), rtol=1e-6)

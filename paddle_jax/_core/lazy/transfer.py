@@ -165,6 +165,26 @@ def to_numpy_if_ready(lazy: LazyArray) -> np.ndarray | None:
     return None
 
 
+def host_view(array: Any) -> np.ndarray | None:
+    """The memory of a jax array on the host as a NumPy array; waits for it. None for any other array.
+
+    For a short look. JAX keeps what `to_numpy` gives, and a step that may overwrite the array then copies it.
+    """
+    if type(array) is not ArrayImpl or array.committed or array.dtype.kind not in "fiu":
+        return None
+    (device,) = array.devices()
+    if device.platform != "cpu":
+        return None
+    array.block_until_ready()
+    return np.from_dlpack(array)
+
+
+def put_beside(array: np.ndarray, other: jax.Array) -> jax.Array:
+    """A NumPy array that nobody will change as a jax array on the device of another one."""
+    (device,) = other.devices()
+    return put_on(array, device)
+
+
 def zeros_like(raw: Any) -> Any:
     """Zeros of the shape and dtype of an array. While operations are recorded, a constant that takes no
     memory until it is read."""
