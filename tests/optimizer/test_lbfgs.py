@@ -5,7 +5,7 @@ import pytest
 
 import paddle_jax as ours
 from paddle_jax.framework.io import load, save
-from paddle_jax.optimizer import lbfgs
+from paddle_jax.optimizer import lbfgs, lbfgs_vectors
 from paddle_jax.optimizer.line_search import Point, strong_wolfe
 
 oracle = pytest.importorskip("paddle")
@@ -28,6 +28,13 @@ def problem(module, dtype="float32", **settings):
     return param, optimizer, closure, calls
 
 
+@pytest.fixture(params=["host", "device"])
+def vectors(request, monkeypatch):
+    """The arithmetic of a CPU, and that of other devices."""
+    if request.param == "device":
+        monkeypatch.setattr(lbfgs, "are_on_host", lambda params: False)
+
+
 SETTINGS = [
     {},
     {"max_iter": 3},
@@ -38,6 +45,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_same_path_without_search(settings):
     runs = []
@@ -51,6 +59,7 @@ def test_same_path_without_search(settings):
     np.testing.assert_allclose(runs[0][2], runs[1][2], rtol=1e-4)
 
 
+@pytest.mark.usefixtures("vectors")
 def test_strong_wolfe_finds_the_minimum():
     counts = []
     for module in (ours, oracle):
@@ -89,6 +98,7 @@ def test_two_points_that_are_one():
     assert used <= 26
 
 
+@pytest.mark.usefixtures("vectors")
 def test_old_steps_are_forgotten():
     """A history of three gives Paddle's path, however many steps there were."""
     runs = []
@@ -109,14 +119,16 @@ def test_a_history_that_grows(monkeypatch):
     """Rooms of two rows at first, and of all: the same run."""
     paths = []
     for rows in (2, 100):
-        monkeypatch.setattr(lbfgs, "_FIRST_ROWS", rows)
-        monkeypatch.setattr(lbfgs, "_FIRST_ELEMENTS", 0)
+        monkeypatch.setattr(lbfgs, "are_on_host", lambda params: False)
+        monkeypatch.setattr(lbfgs_vectors, "_FIRST_ROWS", rows)
+        monkeypatch.setattr(lbfgs_vectors, "_FIRST_ELEMENTS", 0)
         param, optimizer, closure, calls = problem(ours, "float64", max_iter=12, learning_rate=0.2)
         optimizer.step(closure)
         paths.append(calls)
     np.testing.assert_allclose(*paths, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("vectors")
 def test_state(tmp_path):
     """A run that goes through a file is the run that does not."""
     whole, optimizer, closure, _ = problem(ours, "float64", max_iter=4)
@@ -179,6 +191,7 @@ def stopping(closure, at):
     return stops
 
 
+@pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("search", [None, "strong_wolfe"])
 def test_an_exception_of_the_closure_leaves_a_complete_iteration(search):
     """Parameters and state are those after some iteration, and the minimum is still found."""
@@ -208,3 +221,33 @@ def test_frozen_parameters_stay():
         param.stop_gradient = True
         assert float(optimizer.step(lambda module=module: module.full([1], 3.0))) == 3.0
         np.testing.assert_array_equal(param.numpy(), START)
+
+
+def test_a_history_moves_with_the_parameters(monkeypatch):
+    """The parameters are on another device from the second step on."""
+    paths = []
+    for moves in (False, True):
+        param, optimizer, closure, calls = problem(ours, "float64", max_iter=4, learning_rate=0.2)
+        optimizer.step(closure)
+        if moves:
+            monkeypatch.setattr(lbfgs, "are_on_host", lambda params: False)
+        optimizer.step(closure)
+        paths.append(calls)
+    np.testing.assert_allclose(*paths, rtol=1e-9)
+
+
+def test_a_step_on_a_cpu_compiles_nothing():
+    net = ours.nn.Sequential(ours.nn.Linear(3, 7), ours.nn.Tanh(), ours.nn.Linear(7, 1))
+    x = ours.to_tensor(np.linspace(-1, 1, 15, dtype="float32").reshape(5, 3))
+    optimizer = ours.optimizer.LBFGS(max_iter=3, line_search_fn="strong_wolfe", parameters=net.parameters())
+
+    def closure():
+        optimizer.clear_grad()
+        loss = ((net(x) - 1) ** 2).mean()
+        loss.backward()
+        return loss
+
+    compiled = ours.metrics.snapshot()["compile"]
+    first = optimizer.step(closure)
+    assert closure().item() < first.item()
+    assert ours.metrics.snapshot()["compile"] == compiled
