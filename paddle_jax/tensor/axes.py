@@ -22,6 +22,7 @@ from paddle_jax._core.ops.argument_errors import CAUGHT, translate_call_error_of
 from paddle_jax._core.ops.op import _inplace, freeze
 from paddle_jax._core.tensors.held_values import held_value, holds_abstract, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_elements, read_raw
+from paddle_jax.tensor.known_ranges import range_of_pending
 
 if TYPE_CHECKING:
     from paddle_jax._core.base.size import TensorSize
@@ -135,6 +136,17 @@ def _known(raw: Symbol | jax.Array) -> Any:
     return None
 
 
+def lies_within(index: Tensor, low: Any, high: Any) -> bool:
+    """Whether all elements are sure to be in [low, high), by the operations that will compute them.
+
+    False says nothing. A compiled function is called again with other numbers, so there it is always False.
+    """
+    if local.ctx.frame.checks is not None:
+        return False
+    found = range_of_pending(held_value(index))
+    return found is not None and found[0] >= low and found[1] < high
+
+
 def check_index(
     op: str,
     index: Tensor,
@@ -148,6 +160,8 @@ def check_index(
     if low is None:
         low = -size
     _check_tensor(op, index, name)
+    if lies_within(index, low, size):
+        return
     if local.ctx.frame.checks is None and (known := bounds(index)) is not None:
         # the usual case, outside of compiled functions
         if known[0] >= low and known[1] < size:
@@ -172,6 +186,8 @@ def may_be_outside(index: Tensor, size: Any) -> bool:
     worth its operations."""
     if traced_value(index) is not None:
         return True
+    if lies_within(index, 0, size):
+        return False
     found = bounds(index)
     return found is not None and not (found[0] >= 0 and found[1] < size)
 

@@ -33,7 +33,7 @@ from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype, plain_shape
 from paddle_jax._core.tensors.tensor import Tensor, host_value, wrap
 from paddle_jax._core.tensors.views import ViewRule
-from paddle_jax.tensor.axes import bounds, untracked
+from paddle_jax.tensor.axes import bounds, lies_within, untracked
 from paddle_jax.tensor.index_parsing import (
     ALL,
     INSTEAD,
@@ -270,6 +270,8 @@ def _is_position(item: Tensor, length: Any) -> Any:
     # uint8 is a mask in older programs.
     if raw.dtype.kind not in "iu" or raw.dtype == np.uint8 or not raw.ndim or not raw.size:
         return False
+    if lies_within(item, -length, length):
+        return True
     # Only what the host knows already is looked at; the device is not waited for.
     found = bounds(item)
     return found is not None and found[0] >= -length and found[1] < length

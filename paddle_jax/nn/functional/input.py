@@ -19,7 +19,7 @@ from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tape.sparse_rows import record_lookup
 from paddle_jax._core.tensors.held_values import assign_from, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_value, read_raw
-from paddle_jax.tensor.axes import number
+from paddle_jax.tensor.axes import lies_within, number
 from paddle_jax.tensor.lowering import narrowed
 
 
@@ -72,6 +72,8 @@ def check_ids(
             # The allowed number is replaced by a valid one before the check.
             usual = jnp.where(value == allowed, 0, value)
         add_range_check(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
+        return
+    if lies_within(ids, 0, size):
         return
     array = concrete(ids)
     if array is None or array.size == 0:
