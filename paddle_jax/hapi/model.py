@@ -321,7 +321,7 @@ class Model:
             return
         specs = self._inputs
         # Specs without lengths are replaced by those of the last batch.
-        if any(spec.shape == (-1,) for spec in specs) and self._input_info is not None:
+        if self._has_open_specs() and self._input_info is not None:
             names = [spec.name for spec in specs]
             specs = [
                 # The batch may have any length.
@@ -334,6 +334,10 @@ class Model:
                 "give Model inputs=[InputSpec(...)], or run a batch before"
             )
         save_program(self.network, path, input_spec=specs)
+
+    def _has_open_specs(self) -> bool:
+        """Whether the user has given no shapes of the inputs."""
+        return any(spec.shape == (-1,) for spec in self._inputs)
 
     def _specs_unknown(self) -> bool:
         return self._input_info is None and all(spec.shape == (-1,) for spec in self._inputs)
@@ -641,10 +645,14 @@ class Model:
         Returns:
             Dict with "total_params" and "trainable_params".
         """
-        if input_size is None and self._input_info is not None:
-            input_size = [tuple(shape) for shape in self._input_info[0]]
-            dtype = dtype or self._input_info[1]
-        return summary(self.network, self._inputs if input_size is None else input_size, dtype)
+        if input_size is None:
+            if self._input_info is not None and self._has_open_specs():
+                input_size = [tuple(shape) for shape in self._input_info[0]]
+                dtype = dtype or self._input_info[1]
+            else:
+                input_size = self._inputs
+                dtype = dtype or [spec.dtype for spec in self._inputs]
+        return summary(self.network, input_size, dtype)
 
     def _reset_metrics(self) -> None:
         for metric in self._metrics:

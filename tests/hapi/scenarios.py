@@ -375,6 +375,13 @@ def odd_outputs(p):
     return Outer()
 
 
+def model_after_a_batch(p):
+    made = p.Model(network(p), [p.static.InputSpec([None, 4], "float32", "x")])
+    made.prepare()
+    made.predict_batch([np.ones((3, 4), "float32")])
+    return made.summary()
+
+
 SUMMARIES = {
     "sequential": lambda p: p.summary(network(p), (1, 4)),
     "one layer": lambda p: p.summary(p.nn.Linear(4, 3), (1, 4)),
@@ -398,6 +405,7 @@ SUMMARIES = {
     "named inputs": named_inputs,
     "odd outputs": lambda p: p.summary(odd_outputs(p), (2, 3)),
     "model": lambda p: p.Model(network(p), [p.static.InputSpec([None, 4], "float32", "x")]).summary(),
+    "model after a batch": model_after_a_batch,
     "model with size": lambda p: p.Model(network(p)).summary((3, 4)),
     "training kept": lambda p: [p.summary(made := convolutions(p), (1, 3, 8, 8)), made.training],
     "nothing": lambda p: p.summary(network(p)),
