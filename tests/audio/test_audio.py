@@ -1,5 +1,6 @@
 """paddle.audio against the real Paddle: functions, features with gradients, files."""
 
+import sys
 import wave
 from pathlib import Path
 
@@ -63,6 +64,17 @@ WINDOWS = [
     ("taylor",),
     ("gaussian",),
 ]
+
+
+@pytest.mark.parametrize("window", ["hann", "hamming", "blackman", "nuttall"])
+def test_common_windows_do_without_scipy(monkeypatch, paddle, oracle, window):
+    """Importing its signals takes a second."""
+    get = paddle.audio.functional.get_window
+    want = oracle.audio.functional.get_window(window, 6).numpy()
+    monkeypatch.setitem(sys.modules, "scipy.signal", None)
+    np.testing.assert_allclose(get(window, 6).numpy(), want, rtol=1e-12, atol=1e-15)
+    with pytest.raises(ImportError):
+        get("bohman", 6)
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
@@ -41,6 +42,13 @@ _NEED = {
     "kaiser": 1,
 }  # parameters that must be given
 
+_COSINES = {
+    "hann": (0.5, 0.5),
+    "hamming": (0.54, 0.46),
+    "blackman": (0.42, 0.50, 0.08),
+    "nuttall": (0.3635819, 0.4891775, 0.1365995, 0.0106411),
+}  # the factors of cosines of multiples of the angle
+
 
 def get_window(
     window: str | tuple[str, float], win_length: int, fftbins: bool = True, dtype: DTypeLike = "float64"
@@ -64,8 +72,6 @@ def get_window(
         >>> paddle.audio.functional.get_window("hann", 4).tolist()
         [0.0, 0.5, 1.0, 0.5]
     """
-    from scipy.signal import windows  # half a second that most programs need not wait
-
     name, *parameters = window if isinstance(window, tuple) else (window,)
     if not isinstance(name, str):
         raise ValueError(
@@ -82,6 +88,11 @@ def get_window(
         raise TypeError(f"get_window: window: {name!r} needs {_NEED[name]} parameters; got {len(parameters)}")
     if not jnp.issubdtype(dtypes.convert(dtype).np, jnp.floating):
         raise TypeError(f"get_window: dtype: got {dtype}; it must be a floating-point dtype")
+    if name in _COSINES and not parameters and isinstance(win_length, int) and win_length > 1:
+        values = _sum_of_cosines(_COSINES[name], win_length, fftbins)
+        return to_tensor(values.astype(dtypes.convert(dtype).np))
+    from scipy.signal import windows  # a second that most programs need not wait
+
     try:
         # For spectra a window is periodic: its last value would be the first of the next.
         values = getattr(windows, name)(win_length, *parameters, sym=not fftbins)
@@ -90,3 +101,10 @@ def get_window(
             f"get_window: window: {name!r} does not take the parameters {tuple(parameters)}: {error}"
         ) from None
     return to_tensor(np.asarray(values).astype(dtypes.convert(dtype).np))
+
+
+def _sum_of_cosines(factors: Sequence[float], length: int, periodic: bool) -> np.ndarray:
+    # A periodic window leaves out its last value, which is the first of the next.
+    angles = np.linspace(-np.pi, np.pi, length + periodic)
+    values = sum(factor * np.cos(k * angles) for k, factor in enumerate(factors))
+    return values[:length]
