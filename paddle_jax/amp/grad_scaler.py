@@ -18,6 +18,7 @@ from paddle_jax._core.base.interrupt_safe import eager_evaluation, swapped_attri
 from paddle_jax._core.base.state import Precision, local
 from paddle_jax._core.execution.module_protocol import CapturedState
 from paddle_jax._core.kernels.kernel import Kernel, execute
+from paddle_jax._core.lazy.device_put import put
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.multi_device import read_on_all
 from paddle_jax._core.lazy.recording import extend_step
@@ -244,7 +245,7 @@ class AmpScaler:
         self._set_stages(())
         # A constant scale has no counters; only the flag is cleared.
         if not self._use_dynamic_loss_scaling:
-            self._found_inf._rebind(jnp.zeros([1], bool))
+            self._found_inf._rebind(put(np.zeros([1], bool)))
             return
         state = self._scale, self._incr, self._decr, self._found_inf
         with extend_step():
@@ -364,8 +365,8 @@ class AmpScaler:
         self._scale._rebind(persistent_from_numpy(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
             setattr(self, "_" + name, state_dict[name])
-        self._incr._rebind(jnp.int32(state_dict["incr_count"]))
-        self._decr._rebind(jnp.int32(state_dict["decr_count"]))
+        self._incr._rebind(put(np.array(state_dict["incr_count"], np.int32)))
+        self._decr._rebind(put(np.array(state_dict["decr_count"], np.int32)))
         self._use_dynamic_loss_scaling = state_dict["use_dynamic_loss_scaling"]
 
 
@@ -473,7 +474,7 @@ def _below(name: str, ratio: float) -> float:
 def _held(value: Any, dtype: Any) -> Tensor:
     """A Tensor of the state."""
     with eager_evaluation():
-        tensor = wrap(jnp.asarray(value, dtype))
+        tensor = wrap(put(np.array(value, dtype)))
     tensor.persistable = True
     return tensor
 

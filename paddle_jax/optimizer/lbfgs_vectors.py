@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.lazy.devices import HOST, default_device, device_of
-from paddle_jax._core.lazy.lazy_array import LazyArray, persistent_from_numpy
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.lazy.transfer import is_on_host
 from paddle_jax._core.tensors.held_values import held_value, numpy_dtype
 from paddle_jax._core.tensors.tensor import Tensor, host_elements
 
@@ -34,17 +34,7 @@ History = dict[str, Any]
 
 def are_on_host(params: Sequence[Tensor]) -> bool:
     """Whether parameters are of a dtype that NumPy computes with, and on the CPU."""
-    return default_device() is HOST and all(
-        numpy_dtype(p) in (np.float32, np.float64) and _device(held_value(p)) is HOST for p in params
-    )
-
-
-def _device(raw: Any) -> Any:
-    if type(raw) is LazyArray:
-        return raw.device
-    if isinstance(raw, np.ndarray):
-        return HOST
-    return device_of(raw) if isinstance(raw, jax.Array) else None
+    return all(numpy_dtype(p) in (np.float32, np.float64) and is_on_host(held_value(p)) for p in params)
 
 
 class HostVectors:

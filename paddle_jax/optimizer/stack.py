@@ -19,7 +19,14 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.kernels.kernel import Kernel, execute
 from paddle_jax._core.lazy.lazy_array import persistent_from_numpy, to_lazy
 from paddle_jax._core.lazy.multi_device import MultiDevice, read_on_all
-from paddle_jax._core.lazy.transfer import host_view, put_beside, to_jax_array
+from paddle_jax._core.lazy.transfer import (
+    host_view,
+    is_on_host,
+    materialize,
+    put_beside,
+    to_jax_array,
+    to_numpy,
+)
 from paddle_jax._core.runner.run_segment import interpret_now
 from paddle_jax._core.tensors import place as places
 from paddle_jax._core.tensors.held_values import held_value, plain_shape, set_slot
@@ -597,6 +604,14 @@ def master_weights(params: Sequence[Tensor], is_flat: bool, dtype: Any, layout: 
         count, inner = flat.rows(params, is_flat)
         return wrap(stand_ins.array((count, *inner), dtype, layout))
     values = list(map(outside, params))
+    if layout is None and all(map(is_on_host, values)):
+        # NumPy compiles nothing for their shapes.
+        rows = [to_numpy(materialize(value)).astype(dtype) for value in values]
+        if is_flat:
+            whole = np.concatenate([row.reshape(1, -1) for row in rows], 1)
+        else:
+            whole = np.stack(rows)
+        return wrap(persistent_from_numpy(whole))
     with eager_evaluation():
         return wrap(put(flat.joined(values, is_flat).astype(dtype), layout))
 

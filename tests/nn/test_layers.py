@@ -118,3 +118,25 @@ def test_one_value_per_channel_leaves_zeros_as_gradients(oracle):
         assert norm.weight.grad.tolist() == norm.bias.grad.tolist() == [0.0] * 3
         optimizer.step()
         np.testing.assert_allclose(norm.weight.numpy(), [0.95, 1.9, 2.85], 1e-6)
+
+
+def test_casts_and_padding_rows_compile_nothing():
+    """The shape of each parameter would be a program of its own."""
+    compiled = paddle_jax.metrics.snapshot()["compile"]
+    net = paddle_jax.nn.Sequential(*[paddle_jax.nn.Linear(i, i + 1) for i in range(2, 6)])
+    before = net[0].weight.numpy()
+    before[0, 0] = 1e6
+    net[0].weight.set_value(before)
+    net(paddle_jax.ones([1, 2])).sum().backward()
+    gradient = net[3].bias.grad.numpy()
+    net.float16()
+    assert net[0].weight.dtype == net[3].bias.grad.dtype == paddle_jax.float16
+    assert net[0].weight[0, 0].item() == np.inf
+    np.testing.assert_allclose(net[0].weight[1].numpy(), before[1], rtol=1e-3)
+    np.testing.assert_allclose(net[3].bias.grad.numpy(), gradient, rtol=1e-3)
+    net.bfloat16()
+    net.to(dtype="float64")
+    np.testing.assert_allclose(net[0].weight[1].numpy(), before[1], rtol=1e-2)
+    table = paddle_jax.nn.Embedding(5, 3, padding_idx=-2).weight.numpy()
+    assert [bool(row.any()) for row in table] == [True, True, True, False, True]
+    assert paddle_jax.metrics.snapshot()["compile"] == compiled

@@ -123,3 +123,18 @@ def test_states_are_saved_and_loaded_without_compiling():
     for param in net.parameters():
         # The first moment after a step is a tenth of the gradient.
         np.testing.assert_allclose(saved[param.name + "_moment1_0"], 0.1 * param.grad.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["Adam", "Lamb"])  # one with flat stacks, one with stacks of a shape
+def test_master_weights_are_made_without_compiling(rule):
+    compiled = paddle_jax.metrics.snapshot()["compile"]
+    net = paddle_jax.nn.Sequential(*[paddle_jax.nn.Linear(i, i + 1) for i in range(2, 5)]).bfloat16()
+    before = {param.name: param.astype("float32").numpy() for param in net.parameters()}
+    optimizer = getattr(paddle_jax.optimizer, rule)(0.0, parameters=net.parameters(), multi_precision=True)
+    net(paddle_jax.ones([1, 2], "bfloat16")).sum().backward()
+    optimizer.step()
+    masters = optimizer.state_dict()["master_weights"]
+    # A rate of zero changes nothing.
+    for name, value in before.items():
+        np.testing.assert_array_equal(masters[name].numpy(), value)
+    assert paddle_jax.metrics.snapshot()["compile"] == compiled

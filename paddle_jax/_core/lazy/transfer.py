@@ -26,7 +26,7 @@ from paddle_jax._core.base.state import local
 from paddle_jax._core.base.uninitialized import Uninitialized
 from paddle_jax._core.lazy.aval import aval_of
 from paddle_jax._core.lazy.device_put import put_on
-from paddle_jax._core.lazy.devices import default_device
+from paddle_jax._core.lazy.devices import HOST, default_device, device_of
 from paddle_jax._core.lazy.lazy_array import LazyArray, constant, constant_like
 from paddle_jax._core.lazy.multi_device import to_addressable
 
@@ -177,6 +177,18 @@ def host_view(array: Any) -> np.ndarray | None:
         return None
     array.block_until_ready()
     return np.from_dlpack(array)
+
+
+def is_on_host(raw: Any) -> bool:
+    """Whether NumPy can compute with what a Tensor holds, and new arrays are on the host as well; runs pending
+    operations."""
+    if default_device() is not HOST:
+        return False
+    if type(raw) is LazyArray:
+        # The device of a pending operation is known when it runs.
+        materialize(raw)
+        return type(raw.array) is tuple or raw.device is HOST
+    return type(raw) is np.ndarray or (type(raw) is ArrayImpl and device_of(raw) is HOST)
 
 
 def put_beside(array: np.ndarray, other: jax.Array) -> jax.Array:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.base import unique_name
 from paddle_jax._core.base.dtype import get_default_dtype
-from paddle_jax._core.tensors.held_values import holds_symbol
-from paddle_jax._core.tensors.tensor import Parameter
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
+from paddle_jax._core.lazy.transfer import is_on_host
+from paddle_jax._core.tensors.held_values import held_value, holds_symbol
+from paddle_jax._core.tensors.tensor import Parameter, host_elements
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
 from paddle_jax.nn.layer.helpers import alias, linked, refuses, show
@@ -281,7 +283,12 @@ class Embedding(Layer):
         return RemoteLookup.layer(self._size, padding, self._weight_attr, name)
 
     def _clear_padding(self, weight: Parameter) -> None:
-        weight._value = weight._value.at[self._padding_idx].set(0)
+        if is_on_host(held_value(weight)):
+            table = host_elements(weight).copy()
+            table[self._padding_idx] = 0
+            weight._value = persistent_from_numpy(table)
+        else:
+            weight._value = weight._value.at[self._padding_idx].set(0)
 
     @alias(input="x")
     def forward(self, x: Tensor) -> Tensor:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import jax
+import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
+from paddle_jax._core.lazy.lazy_array import persistent_from_numpy
 from paddle_jax._core.lazy.multi_device import MultiDevice
+from paddle_jax._core.lazy.transfer import is_on_host
 from paddle_jax._core.tensors import place as places
-from paddle_jax._core.tensors.tensor import wrap
+from paddle_jax._core.tensors.held_values import numpy_dtype
+from paddle_jax._core.tensors.tensor import host_elements, read_raw, wrap
 
 if TYPE_CHECKING:
     import builtins
-
-    import numpy as np
 
     from paddle_jax._annotations import DeviceLike, DTypeLike
     from paddle_jax._core.tensors.tensor import Tensor
@@ -187,18 +189,35 @@ def _types(excluded: type | Sequence[type] | None) -> tuple[type, ...]:
 
 def convert_tensor(tensor: Tensor, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> None:
     """Casts or moves a Tensor in place, with its gradient."""
-    value = _converted(tensor._value, np_dtype, device, floating_only)
+    value = _converted(tensor, np_dtype, device, floating_only)
     if value is not tensor._value:
         tensor._rebind(value)
     if tensor._grad is not None:
         # A gradient follows its parameter.
-        tensor._grad = wrap(_converted(tensor._grad._value, np_dtype, device, floating_only))
+        tensor._grad = wrap(_converted(tensor._grad, np_dtype, device, floating_only))
 
 
-def _converted(value: Any, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> Any:
+def _converted(tensor: Tensor, np_dtype: np.dtype | None, device: Any, floating_only: bool) -> Any:
+    if device is None and np_dtype is not None and _is_cast_by_numpy(tensor, np_dtype):
+        array = host_elements(tensor)
+        # Numbers beyond the range become infinite, as in JAX.
+        with np.errstate(over="ignore"):
+            return persistent_from_numpy(array.astype(np_dtype))
+    value = tensor._value
     # Whole numbers, such as counts of batches, keep their dtype.
     if np_dtype is not None and not (floating_only and not dtypes.of(value).is_floating):
         value = value.astype(np_dtype)
     if device is None:
         return value
     return jax.device_put(value, device)
+
+
+def _is_cast_by_numpy(tensor: Tensor, np_dtype: np.dtype) -> bool:
+    """Whether NumPy casts it, for which nothing is compiled: floating-point numbers on the host."""
+    before = numpy_dtype(tensor)
+    return (
+        before != np_dtype
+        and dtypes.convert(before).is_floating
+        and dtypes.convert(np_dtype).is_floating
+        and is_on_host(read_raw(tensor))
+    )
