@@ -180,8 +180,8 @@ def host_view(array: Any) -> np.ndarray | None:
 
 
 def is_on_host(raw: Any) -> bool:
-    """Whether NumPy can compute with what a Tensor holds, and new arrays are on the host as well; runs pending
-    operations."""
+    """Whether NumPy can compute with what a Tensor holds, and new arrays are on the host as well. It runs
+    pending operations."""
     if default_device() is not HOST:
         return False
     if type(raw) is LazyArray:
