@@ -46,9 +46,10 @@ ELEMENT = {
     **_each(
         4.0, "cumsum cumprod cummax cummin erf rem shift_left shift_right_logical shift_right_arithmetic"
     ),
+    "erfc": 10.0,
     **_each(
         25.0,
-        "erfc erf_inv lgamma digamma bessel_i0e bessel_i1e cumlogsumexp",
+        "erf_inv lgamma digamma bessel_i0e bessel_i1e cumlogsumexp",
     ),
     **_each(25.0 if extension is None else 5.0, "threefry2x32 random_bits random_split"),
     **_each(250.0, "igamma igammac polygamma zeta regularized_incomplete_beta"),

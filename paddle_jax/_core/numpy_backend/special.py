@@ -177,9 +177,50 @@ def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     return y
 
 
+# erfc(x) exp(x^2) (1 + 2 x) for x >= 0 as a polynomial in (x - c) / (x + c), highest power first. It was fitted
+# by least squares for x <= 12. The relative error is below 1e-11.
+ERFC_COEFFICIENTS = (
+    3.274643956007065e-05,
+    4.4424317099153264e-05,
+    -0.00030206460668860446,
+    0.0002941581672575032,
+    0.0017608041883950228,
+    -0.009745895591960369,
+    0.028361163165641336,
+    -0.058693594316183755,
+    0.0923044442924822,
+    -0.1088039110926204,
+    0.08227673222764424,
+    0.0035854148855363264,
+    -0.1402405984877155,
+    1.2375126308405209,
+)
+_ERFC_CENTER = 3.75
+_ERFC_IS_ZERO = 12.0  # erfc of larger numbers is 0 in float32
+
+
 @rule("erfc")
 def _erfc(params: Params, ins: Avals, outs: Avals) -> Run:
-    return _of_python("erfc", math.erfc, outs[0].dtype)
+    dtype = outs[0].dtype
+    if dtype == np.float64:
+        return _of_python("erfc", math.erfc, dtype)
+    return lambda x: _polynomial_erfc(x, dtype)
+
+
+def _polynomial_erfc(x: Any, dtype: np.dtype) -> np.ndarray:
+    """erfc of numbers of at most float32."""
+    x = np.asarray(x)
+    flat = x.reshape(-1)
+    result = np.empty(flat.shape, dtype)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start : start + _BLOCK].astype(np.float64)
+        size = np.minimum(np.abs(block), _ERFC_IS_ZERO)
+        value = _polynomial(ERFC_COEFFICIENTS, (size - _ERFC_CENTER) / (size + _ERFC_CENTER))
+        value /= 1 + 2 * size
+        size *= size
+        value *= np.exp(-size)
+        result[start : start + _BLOCK] = np.where(block < 0, 2 - value, value)
+    return result.reshape(x.shape)
 
 
 def _of_python(name: str, python: Any, dtype: np.dtype) -> Run:
