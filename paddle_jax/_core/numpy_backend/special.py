@@ -177,8 +177,8 @@ def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     return y
 
 
-# erfc(x) exp(x^2) (1 + 2 x) for x >= 0 as a polynomial in (x - c) / (x + c), highest power first. It was fitted
-# by least squares for x <= 12. The relative error is below 1e-11.
+# erfc(x) exp(x^2) (1 + 2 x) for x >= 0 as a polynomial in (x - c) / (x + c), highest power first. It was
+# fitted by least squares for x <= 12. The relative error is below 1e-11.
 ERFC_COEFFICIENTS = (
     3.274643956007065e-05,
     4.4424317099153264e-05,
