@@ -45,7 +45,8 @@ PYTHON = {
         conv1d_transpose:groups conv1d_transpose:padding conv1d_transpose:x conv2d:groups conv2d:padding
         conv2d:weight conv2d:x conv2d_transpose:got conv2d_transpose:groups conv2d_transpose:padding
         conv2d_transpose:x conv3d conv3d_transpose corrcoef cosine_embedding_loss cov cross_entropy:got
-        cross_entropy:input cross_entropy:label_smoothing cross_entropy:weight cumulative_trapezoid diff:n
+        cross_entropy:ignore_index cross_entropy:input cross_entropy:label_smoothing cross_entropy:weight
+        cumulative_trapezoid diff:n
         divide:rounding_mode dropout dropout1d dropout2d dropout3d dsplit eigh eigvals embedding:padding_idx
         empty:got empty_like eye feature_alpha_dropout fft fft2 fftfreq fftn flash_attn_qkvpacked:dropout
         flatten fold:padding fractional_max_pool2d fractional_max_pool3d frame full:got full_like gammainc

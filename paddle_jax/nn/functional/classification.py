@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -128,6 +129,7 @@ def cross_entropy_soft(
     axis: int = -1,
     use_softmax: bool = True,
     one_hot: bool = False,
+    ignore_index: int = -100,
 ) -> jax.Array:
     """Cross entropy with class probabilities; `one_hot`: label holds class numbers instead
     (without the axis)."""
@@ -152,6 +154,10 @@ def cross_entropy_soft(
         # With soft labels the weight of a sample is that of its mix of classes.
         weights = jnp.sum(target * weight.astype(x.dtype).reshape(shape), axis, keepdims=True)
         loss = loss * weights
+    # Paddle compares each probability with the index, and divides the sum by how many differ from it.
+    if ignore_index >= 0:
+        counted = jnp.sum(target != ignore_index, axis, keepdims=True).astype(x.dtype)
+        weights = counted if weights is None else counted * weights
     return _average(loss, weights, reduction).astype(scores.dtype)
 
 
@@ -221,6 +227,10 @@ SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
         "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
         "f(2,3), idx(3,2), pos(3), label_smoothing=0.1",
         "f(2,3), const([1,-100]), label_smoothing=0.1",
+        "f(2,3), const([1,0]), label_smoothing=0.1, ignore_index=0",
+        "f(2,3), idx(3,2), pos(3), label_smoothing=0.1, ignore_index=2",
+        f"f(2,3), {SOFT}, soft_label=True, ignore_index=0",
+        f"f(2,3), {SOFT}, soft_label=True, ignore_index=2",
         "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
         f"u(.1,1,2,3), {SOFT}, use_softmax=False, soft_label=True",
         "f(3), idx(3)",
@@ -260,7 +270,8 @@ def cross_entropy(
         label: class numbers, the shape of input without the class axis or with length 1 there; or class
             probabilities of the shape of input with soft_label=True. `target` is accepted as a name.
         weight: Tensor [C]: factor for each class; one of float64 makes the result float64.
-        ignore_index: this label counts for nothing.
+        ignore_index: this label counts for nothing. With probabilities or smoothing no label is left out, and
+            one that is not negative makes a mean count classes in place of labels, as in Paddle.
         reduction: "none", "sum" or "mean" (weighted by weight; labels ignored by a non-negative ignore_index
             or with a weight do not count).
         soft_label: label holds probabilities; no gradient flows to them.
@@ -289,28 +300,29 @@ def cross_entropy(
     # Paddle computes in the wider of both dtypes.
     if weight is not None and numpy_dtype(weight) == np.float64:
         input = input.astype("float64")
+    smoothed = ft.partial(
+        cross_entropy_soft,
+        weight=weight,
+        smoothing=float(label_smoothing),
+        reduction=reduction,
+        axis=axis,
+        use_softmax=use_softmax,
+        ignore_index=int(ignore_index),
+    )
     # Labels of the shape of the scores are probabilities where smoothing is asked for, as Paddle takes
     # them.
     if soft_label or (
         label_smoothing > 0 and list(label.shape) == list(input.shape) and numpy_dtype(label).kind == "f"
     ):
-        if list(label.shape) != list(input.shape):
-            subject = "label: got" if label.ndim in (input.ndim - 1, input.ndim) else "got a label of"
+        _check_probabilities(input, label, label_smoothing)
+        if soft_label and ignore_index > 0:
             raise ValueError(
-                f"cross_entropy: {subject} shape {list(label.shape)}; "
-                f"with soft_label=True it must be that of input, {list(input.shape)}"
+                f"cross_entropy: ignore_index: got {ignore_index}; probabilities have no class number to "
+                "leave out; use -100"
             )
-        # Class numbers in place of probabilities are the usual mistake.
-        if numpy_dtype(label).kind in "iub":
-            raise ValueError(
-                f"(InvalidArgument) cross_entropy: label: got {numpy_dtype(label)}; "
-                "probabilities must have the dtype of input"
-            )
-        if label_smoothing == 0:
-            check_equal_dtypes("cross_entropy", input, label)
         if weight is None and not label.stop_gradient:
             label = label.detach()  # probabilities get a gradient by the weights of their classes only
-        return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
+        return smoothed(input, label, one_hot=False)
     missing = _kept_shape("cross_entropy", input, label, axis)
     label = label if np.issubdtype(numpy_dtype(label), np.integer) else label.astype("int64")
     # Smoothing turns class numbers into probabilities.
@@ -318,9 +330,7 @@ def cross_entropy(
         check_ids("cross_entropy", "label", label, input.shape[axis])
         # The other function takes class numbers without the axis.
         flat = label if missing else label.squeeze(axis)
-        return cross_entropy_soft(
-            input, flat, weight, float(label_smoothing), reduction, axis, use_softmax, True
-        )
+        return smoothed(input, flat, one_hot=True)
     check_ids("cross_entropy", "label", label, input.shape[axis], IndexError, int(ignore_index))
     loss = cross_entropy_hard(
         input,
@@ -332,6 +342,23 @@ def cross_entropy(
         use_softmax,
     )
     return loss.squeeze(axis) if missing and reduction == "none" else loss
+
+
+def _check_probabilities(input: Tensor, label: Tensor, smoothing: float) -> None:
+    if list(label.shape) != list(input.shape):
+        subject = "label: got" if label.ndim in (input.ndim - 1, input.ndim) else "got a label of"
+        raise ValueError(
+            f"cross_entropy: {subject} shape {list(label.shape)}; "
+            f"with soft_label=True it must be that of input, {list(input.shape)}"
+        )
+    # Class numbers in place of probabilities are the usual mistake.
+    if numpy_dtype(label).kind in "iub":
+        raise ValueError(
+            f"(InvalidArgument) cross_entropy: label: got {numpy_dtype(label)}; "
+            "probabilities must have the dtype of input"
+        )
+    if smoothing == 0:
+        check_equal_dtypes("cross_entropy", input, label)
 
 
 def _labels(label: Tensor, want: Sequence[int], ndim: int) -> Tensor:
@@ -400,7 +427,8 @@ def softmax_with_cross_entropy(
     # In this older form class numbers keep the axis.
     if not soft_label and _kept_shape("softmax_with_cross_entropy", logits, label, axis):
         label = label.unsqueeze(axis)
-    loss = cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis)
+    # The older form ignores the index where labels are probabilities.
+    loss = cross_entropy(logits, label, None, -100 if soft_label else ignore_index, "none", soft_label, axis)
     if return_softmax:
         # The probabilities are for looking at, and get no gradient.
         return (loss, softmax(logits.detach(), axis))

@@ -267,6 +267,10 @@ def _soft(a: Any, x: Any, label: Any, weight: Any) -> Any:
         each = P.reshape(P.cast(weight, wide.dtype), shape_along(axis, x.ndim))
         weights = P.sum(target * each, axis, keepdim=True)
         loss = loss * weights
+    if a.ignore_index >= 0:
+        differs = P.logical_not(target == a.ignore_index)
+        counted = P.sum(P.cast(differs, wide.dtype), axis, keepdim=True)
+        weights = counted if weights is None else counted * weights
     return P.cast(_average(loss, weights, a.reduction), x.dtype)
 
 
