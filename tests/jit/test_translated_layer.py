@@ -41,6 +41,11 @@ def close(got, want, rtol=2e-4, atol=2e-4):
         np.testing.assert_allclose(g, w, rtol=rtol, atol=atol)
 
 
+def kinds(model):
+    """Shapes of the parameters, and which are trained; running statistics are not."""
+    return sorted([list(param.shape), param.stop_gradient] for param in model.parameters())
+
+
 def shared(oracle, make):
     """The network in both engines with the same parameters, in evaluation mode."""
     theirs, mine = make(oracle), make(ours)
@@ -57,6 +62,7 @@ def test_networks_both_ways(oracle, tmp_path, name):
     oracle.jit.save(theirs, str(tmp_path / "theirs"), input_spec=[oracle.static.InputSpec(shape, dtype, "x")])
     ours.jit.save(mine, str(tmp_path / "ours"), input_spec=[Spec(shape, dtype, "x")])
     read, written = ours.jit.load(str(tmp_path / "theirs")), oracle.jit.load(str(tmp_path / "ours"))
+    assert kinds(written) == kinds(read)
     for size in sizes:
         x = example(dtype, size)
         want = theirs(oracle.to_tensor(x))

@@ -256,10 +256,12 @@ def batch_norm(
     else:
         frozen = use_global_stats
     if frozen:
-        # A snapshot, as a later step in training changes the statistics in place.
-        return batch_norm_infer(
-            x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format
-        )
+        # The statistics themselves, by which a saved program stores them; no gradient flows to them.
+        mean, variance = [
+            statistic if statistic.stop_gradient else statistic._snapshot()
+            for statistic in (running_mean, running_var)
+        ]
+        return batch_norm_infer(x, mean, variance, weight, bias, float(epsilon), data_format)
     # One element for each channel: its variance is zero, and Paddle gives x itself.
     if x.size <= channels:
         return _unchanged(x, weight, bias, shape)
