@@ -42,6 +42,7 @@ from paddle_jax._core.kernels import (  # noqa: E402
     loop_counts,
     product_precision,
     random_counts,
+    random_rounds,
 )
 from paddle_jax._core.numpy_backend import host_calls  # noqa: E402
 from paddle_jax._core.process import compile_cache, metrics  # noqa: E402
@@ -63,6 +64,7 @@ jax.config.update("jax_default_matmul_precision", "highest")  # float32 means fl
 product_precision.start()
 host_calls.start()
 random_counts.start()
+random_rounds.start()
 index_halves.start()
 constant_updates.start()
 loop_counts.start()

@@ -90,7 +90,8 @@ COMPILE = {
     **_each(0.12, "cumsum cumprod cummax cummin cumlogsumexp polygamma zeta"),
     **_each(1.0, "igamma igammac regularized_incomplete_beta"),
     **dict.fromkeys(CONVOLUTIONS, 0.1),
-    **_each(0.2, "random_bits random_fold_in random_split threefry2x32"),
+    **_each(0.1, "random_bits threefry2x32"),
+    **_each(0.03, "random_fold_in random_split"),
 }
 
 
