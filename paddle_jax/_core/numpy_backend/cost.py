@@ -16,10 +16,10 @@ import numpy as np
 from paddle_jax._core.lazy.recorder import extension
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, is_low, size_of
 
-CALL = 2e-6  # seconds per call of a plan
-STEP = 2e-6  # seconds per equation, whatever its size
+CALL = 1e-6  # seconds per call of a plan
+STEP = 1e-6 if extension is None else 5e-7  # seconds per equation, whatever its size
 # nanoseconds per element of four bytes of the largest array of an equation, where nothing is said below
-PER_ELEMENT = 0.3
+PER_ELEMENT = 0.08
 
 
 def _each(nanoseconds: Any, names: Any) -> Any:
@@ -28,44 +28,40 @@ def _each(nanoseconds: Any, names: Any) -> Any:
 
 ELEMENT = {
     **_each(
-        0.02,
+        0.01,
         "broadcast_in_dim reshape squeeze transpose slice rev iota copy stop_gradient "
         "unstack split real imag",
     ),
     **_each(
-        0.7,
+        0.3,
         "exp log sin cos tanh logistic exp2 log1p expm1 tan sinh cosh cbrt asin acos atan asinh "
-        "acosh atanh sqrt rsqrt",
+        "atanh sqrt rsqrt log2 one_minus_square select_n",
     ),
-    **_each(0.9, "log2 one_minus_square select_n"),
-    **_each(0.5, "masked_product masked_selection"),
-    **_each(
-        1.5,
-        "pow atan2 reduce_sum reduce_max reduce_min reduce_prod convert_element_type clamp nextafter",
-    ),
-    **_each(
-        4.0, "cumsum cumprod cummax cummin erf rem shift_left shift_right_logical shift_right_arithmetic"
-    ),
-    "erfc": 10.0,
-    **_each(
-        25.0,
-        "erf_inv lgamma digamma bessel_i0e bessel_i1e cumlogsumexp",
-    ),
-    **_each(25.0 if extension is None else 5.0, "threefry2x32 random_bits random_split"),
-    **_each(250.0, "igamma igammac polygamma zeta regularized_incomplete_beta"),
+    **_each(0.15, "masked_product masked_selection pad"),
+    **_each(0.2, "convert_element_type clamp"),
+    **_each(0.4, "reduce_sum reduce_prod"),
+    **_each(0.5, "pow atan2 shift_left shift_right_logical shift_right_arithmetic"),
+    **_each(0.9, "reduce_max reduce_min sign nextafter"),
+    **_each(1.6, "acosh"),
+    **_each(3.0, "cumsum cumprod cummax cummin erfc"),
+    **_each(4.0, "erf"),
+    **_each(9.0, "erf_inv lgamma digamma bessel_i0e bessel_i1e cumlogsumexp"),
+    **_each(12.0, "rem"),
+    **_each(12.0 if extension is None else 2.5, "threefry2x32 random_bits random_split"),
+    **_each(100.0, "igamma igammac polygamma zeta regularized_incomplete_beta"),
 }
 SEVERAL = {  # seconds for the many NumPy calls of one equation
-    **_each(8e-5 if extension is None else 4e-6, "threefry2x32 random_bits random_split"),
-    **_each(3e-5 if extension is None else 4e-6, "random_fold_in"),
-    **_each(3e-5, "conv_general_dilated erf_inv fft"),
+    **_each(4e-5 if extension is None else 2e-6, "threefry2x32 random_bits random_split"),
+    **_each(1.5e-5 if extension is None else 1e-6, "random_fold_in"),
+    **_each(1e-5, "conv_general_dilated erf_inv fft"),
     **_each(
-        2e-5,
+        8e-6,
         "scatter scatter-add scatter-mul scatter-min scatter-max top_k select_and_scatter_add "
         "reduce_window_sum reduce_window_max",
     ),
-    **_each(1e-5, "gather sort reduce_window"),
+    **_each(3e-6, "gather sort reduce_window"),
 }
-FLOPS = 5e10  # per second, of a matrix product in float32
+FLOPS = 1e11  # per second, of a matrix product in float32
 
 # of nn/functional/convolution_terms.py
 CONVOLUTIONS = ("convolution_result", "convolution_image", "convolution_kernel")
@@ -159,9 +155,8 @@ def _product(dtype: np.dtype) -> Any:
 def _dot_general(params: Params, ins: Avals, outs: Avals) -> float:
     (left, _), _ = params["dimension_numbers"]
     flops = 2 * size_of(outs[0]) * math.prod(ins[0].shape[k] for k in left)
-    return (
-        flops / FLOPS * _product(outs[0].dtype)
-        + 1e-9 * sum(size_of(a) * (weight(a.dtype) - 0.5) for a in (*ins, *outs)) / 2
+    return flops / FLOPS * _product(outs[0].dtype) + 1e-10 * sum(
+        size_of(a) * (weight(a.dtype) - 0.5) for a in (*ins, *outs)
     )
 
 
@@ -170,7 +165,7 @@ def _convolution(params: Params, ins: Avals, outs: Avals) -> float:
     window = math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
     places = size_of(outs[0]) // max(outs[0].shape[dims.out_spec[1]], 1)
     columns = places * window * params["feature_group_count"] * params["batch_group_count"]
-    return 2 * size_of(outs[0]) * window / (0.5 * FLOPS) * _product(outs[0].dtype) + 2.5e-9 * columns * max(
+    return 2 * size_of(outs[0]) * window / (0.5 * FLOPS) * _product(outs[0].dtype) + 6e-10 * columns * max(
         outs[0].dtype.itemsize / 4, 1
     )
 
@@ -180,44 +175,51 @@ def _by_taps(params: Params, ins: Avals, outs: Avals) -> float:
     dtype = outs[0].dtype
     window = math.prod(shapes.weight[2:])
     met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
-    each = 5e-6 * window + 2.5e-9 * met * max(dtype.itemsize / 4, 1)
+    each = 1.5e-6 * window + 8e-10 * met * max(dtype.itemsize / 4, 1)
     return each + 2 * math.prod(shapes.out) * shapes.weight[1] * window / (0.5 * FLOPS) * _product(dtype)
 
 
 def _polynomial(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * weight(outs[0].dtype))
+    return 1e-9 * (len(ins) - 1) * (300 + 2 * PER_ELEMENT * size_of(outs[0]) * weight(outs[0].dtype))
 
 
 def _sort(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(map(size_of, ins))
-    return 1e-9 * n * (10 * math.log2(max(n, 2)) + 10 * len(ins))
+    length = ins[0].shape[params.get("dimension", -1)] if ins[0].shape else 1
+    return 3e-9 * n * (math.log2(max(length, 2)) + len(ins))
 
 
 def _gather(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * (15 * math.prod(ins[1].shape[:-1]) + 0.7 * size_of(outs[0]))
+    return 1e-9 * (2 * math.prod(ins[1].shape[:-1]) + 0.1 * size_of(outs[0]))
 
 
 def _scatter(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * (20 * math.prod(ins[1].shape[:-1]) + 5 * size_of(ins[2]) + 0.5 * size_of(ins[0]))
+    return 1e-9 * (2 * math.prod(ins[1].shape[:-1]) + 1.2 * size_of(ins[2]) + 0.1 * size_of(ins[0]))
 
 
 def _windows(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * size_of(outs[0]) * math.prod(params["window_dimensions"]) * 2
+    return 1e-9 * size_of(outs[0]) * math.prod(params["window_dimensions"]) * 0.7
 
 
 def _integer_division(params: Params, ins: Avals, outs: Avals) -> float:
-    return 1e-9 * size_of(outs[0]) * (30 if outs[0].dtype.kind in "iu" else weight(outs[0].dtype))
+    nanoseconds = 4.5 if outs[0].dtype.kind in "iu" else 0.09 * weight(outs[0].dtype)
+    return 1e-9 * size_of(outs[0]) * nanoseconds
+
+
+def _remainder(params: Params, ins: Avals, outs: Avals) -> float:
+    nanoseconds = 3.0 if outs[0].dtype.kind in "iu" else ELEMENT["rem"]
+    return 1e-9 * size_of(outs[0]) * nanoseconds * weight(outs[0].dtype)
 
 
 def _factorisation(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(ins[0].shape[-2:], default=1)
     matrices = size_of(ins[0]) // max(math.prod(ins[0].shape[-2:]), 1)
-    return matrices * (1e-5 + 20 * n**3 / FLOPS * _product(outs[0].dtype))
+    return matrices * (5e-6 + 20 * n**3 / FLOPS * _product(outs[0].dtype))
 
 
 def _fft(params: Params, ins: Avals, outs: Avals) -> float:
     n = max(size_of(ins[0]), size_of(outs[0]))
-    return 1e-9 * n * math.log2(max(n, 2))
+    return 5e-10 * n * math.log2(max(n, 2))
 
 
 SPECIAL = {
@@ -228,7 +230,7 @@ SPECIAL = {
     "gather": _gather,
     "polynomial": _polynomial,
     "div": _integer_division,
-    "rem": _integer_division,
+    "rem": _remainder,
     "fft": _fft,
     "select_and_scatter_add": lambda params, ins, outs: 20 * _windows(params, ins, ins[:1]),
     **dict.fromkeys(("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"), _scatter),

@@ -10,7 +10,7 @@ from paddle_jax._core.numpy_backend.cost import SPECIAL, arithmetic
 
 # A program that takes less runs in the thread that calls it, see inline_programs.py: what the thread could do
 # meanwhile is not worth waking up another one.
-_SHORT = 2e-4
+_SHORT = 6e-5
 
 
 def is_short(jaxpr: Any) -> bool:

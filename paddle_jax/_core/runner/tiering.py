@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from paddle_jax._core.runner.loop_pairs import Part
     from paddle_jax._core.runner.loop_rolling import RepeatedOps
 
-_CALL = 1e-5  # seconds that an op takes beside what it computes
-_KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the transfer of its operands and results
+_CALL = 2e-6  # seconds that an op takes beside what it computes
+# seconds that a compiled kernel takes at least, with the transfer of its operands and results
+_KERNEL = 1e-4
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
-# of the estimated seconds in NumPy, what a compiled program saves: 0.13 to 0.68 in twelve programs
-_SAVED = 0.3
-_SHARE = 0.5  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
-_IDLE_SHARE = 0.03  # the same where another thread compiles it on a processor that the program does not need
+_SAVED = 0.6  # of the seconds in NumPy, what a compiled program saves: 0.25 to 0.95 in eleven programs
+_SHARE = 0.3  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
+_IDLE_SHARE = 0.02  # the same where another thread compiles it on a processor that the program does not need
 # seconds that loading a program from the persistent cache takes the smallest one, and more for each equation
 _LOAD_BASE = 0.03
 _LOAD_EQUATION = 0.0001
@@ -52,8 +52,8 @@ _TIMES_IN_RECURRING_SEGMENT = 3
 _MIN_RUNS = 2  # a segment is compiled at its second run at the earliest, and loaded at its first
 # Compiling a segment saves nothing below this estimate of its seconds in NumPy.
 _CHEAP = _PROGRAM / _SAVED
-_SHORT_CALL = 2e-6  # seconds that an op of a short segment takes beside what it computes
-MOST_CHEAP_OPS = 16  # more operations than that are never cheap: each of them is estimated at 4e-6 at least
+_SHORT_CALL = 5e-7  # seconds that an op of a short segment takes beside what it computes
+MOST_CHEAP_OPS = 24  # more operations than that are never cheap: each of them is estimated at 2e-6 at least
 
 
 class TierState:
