@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _CALL = 2e-6  # seconds that an op takes beside what it computes
 # seconds that a compiled kernel takes at least, with the transfer of its operands and results
-_KERNEL = 1e-4
+_KERNEL = 6e-5
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SAVED = 0.6  # of the seconds in NumPy, what a compiled program saves: 0.25 to 0.95 in eleven programs
