@@ -464,6 +464,13 @@ def _rev(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[A
     return [lax.rev(ct, equation.params["dimensions"])]
 
 
+@_rule("running_sum")
+def _running_sum(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
+    # Each element is part of the sums from its place on.
+    params = equation.params
+    return [equation.primitive.bind(ct, axis=params["axis"], reverse=not params["reverse"])]
+
+
 @_rule("concatenate")
 def _concatenate(ct: Any, equation: Any, operands: Sequence[Any], result: Any) -> list[Any]:
     axis = equation.params["dimension"]

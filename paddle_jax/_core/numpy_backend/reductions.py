@@ -193,13 +193,13 @@ def _reduce(params: Params, ins: Avals, outs: Avals) -> Run:
     return reduce
 
 
-def _running(name: str, ufunc: Any) -> None:
-    @rule(name)
+def _running(ufunc: Any, *names: str) -> None:
+    @rule(*names)
     def build(params: Params, ins: Avals, outs: Avals) -> Run:
         axis = params["axis"]
         dtype = outs[0].dtype
         if ufunc is np.logaddexp and dtype.kind not in "fV":
-            raise Refusal(f"{name} of {dtype} is compiled")
+            raise Refusal(f"{names[0]} of {dtype} is compiled")
         backwards = (slice(None),) * axis + (slice(None, None, -1),)
         accumulate, inner = ufunc.accumulate, compute_dtype(dtype)
         if ufunc in (np.add, np.multiply) and inner.char in "fF":
@@ -218,11 +218,11 @@ def _running(name: str, ufunc: Any) -> None:
         return run
 
 
+_running(np.add, "cumsum", "running_sum")
 for _name, _ufunc in (
-    ("sum", np.add),
     ("prod", np.multiply),
     ("max", np.maximum),
     ("min", np.minimum),
     ("logsumexp", np.logaddexp),
 ):
-    _running(f"cum{_name}", _ufunc)
+    _running(_ufunc, f"cum{_name}")
