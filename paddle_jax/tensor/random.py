@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -11,9 +11,11 @@ import numpy as np
 
 from paddle_jax._core.base import dtype as dtypes
 from paddle_jax._core.base.errors import ArgumentError
+from paddle_jax._core.base.state import local
+from paddle_jax._core.execution.fast_path import run_any
 from paddle_jax._core.kernels.op_record import known_as
-from paddle_jax._core.ops.op import composite, op
-from paddle_jax._core.tensors.random import key_from
+from paddle_jax._core.ops.op import composite, op, scalar
+from paddle_jax._core.tensors.random import default_generator, key_from
 from paddle_jax._core.tensors.tensor import Tensor, read_raw, wrap
 from paddle_jax.tensor.axes import number, variadic
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 
 ALIAS = {"size": "shape"}
+_FLOAT64 = np.dtype(np.float64)
+_INT64 = np.dtype(np.int64)
+_SMALL_NUMBER = 1 << 62  # sure to fit into 64 bits
 
 
 def _inexact(name: str, dtype: Any) -> DType:
@@ -44,6 +49,8 @@ def _between(key: Any, shape: Sequence[int], dtype: np.dtype, low: jax.Array, hi
 
 def lengths(name: str, shape: Any, listed: bool = False) -> tuple[Any, ...]:
     """A shape argument as a tuple of lengths. listed: whether it has to be a list, a tuple or a Tensor."""
+    if type(shape) in (list, tuple) and set(map(type, shape)) == {int}:  # the usual case
+        return sizes(name, shape, RuntimeError)
     items = shape if isinstance(shape, list | tuple) else [shape]
     # True would count as the length 1.
     if any(isinstance(s, bool | list | tuple) for s in items) or (listed and isinstance(shape, int)):
@@ -98,7 +105,32 @@ def _operand(value: Tensor | float, dtype: Any = np.float64) -> Tensor:
     """A parameter of a distribution as a Tensor."""
     if isinstance(value, Tensor):
         return value
+    # the usual case: numbers that are kept
+    if type(value) is float and dtype is np.float64:
+        return scalar(value, _FLOAT64)
+    if type(value) is int and dtype is np.int64 and abs(value) < _SMALL_NUMBER:
+        return scalar(value, _INT64)
     return wrap(np.asarray(value, dtype))
+
+
+def _draw(draw: Callable[..., Tensor], operands: Sequence[Tensor], shape: Any, dtype: DType) -> Tensor:
+    """The result of a drawing op. Of plain lengths its kernel is looked up directly, since putting the key
+    together takes longer than recording.
+
+    Args:
+        draw: `draw_normal` and the like, whose attributes are shape and dtype.
+        operands: its operands.
+        shape: the lengths.
+        dtype: that of the result.
+    """
+    if not (local.ctx.is_plain and all(type(length) is int for length in shape)):
+        return draw(*operands, shape, dtype)
+    op = draw.op
+    key = ("draw", shape, dtype)
+    kernel = op.fast.get(key)
+    if kernel is None:
+        kernel = op.remember(key, op.kernel((-2,) * len(operands), (shape, dtype)))
+    return run_any(kernel, [*operands, *default_generator().draw_operands()])
 
 
 def bound(op: str, name: str, value: Any, dtype: Any = np.float64) -> Tensor:
@@ -150,7 +182,8 @@ def rand(
         >>> bool((paddle.rand([100]) < 1).all())
         True
     """
-    made = draw_uniform(_operand(0.0), _operand(1.0), lengths("rand", shape), _inexact("rand", dtype))
+    operands = _operand(0.0), _operand(1.0)
+    made = _draw(draw_uniform, operands, lengths("rand", shape), _inexact("rand", dtype))
     return finish(read_raw(made), out, device, requires_grad)
 
 
@@ -226,7 +259,7 @@ def standard_normal(
             f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes"
         )
     return finish(
-        read_raw(draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))),
+        read_raw(_draw(draw_normal, (), lengths("standard_normal", shape), dtypes.convert(dtype))),
         out,
         device,
         requires_grad,
@@ -284,7 +317,7 @@ def uniform(
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
-        made = read_raw(draw_uniform(low, high, shape, dtype))
+        made = read_raw(_draw(draw_uniform, (low, high), shape, dtype))
     return finish(made, out, device, requires_grad)
 
 
@@ -330,7 +363,8 @@ def gaussian(
         key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
         made = (wrap(jax.random.normal(key, sizes_of, found.np)) * std + mean).astype(found)
     else:
-        made = draw_gaussian(_operand(mean, found.np), _operand(std, np.float64), sizes_of, found)
+        operands = _operand(mean, found.np), _operand(std, np.float64)
+        made = _draw(draw_gaussian, operands, sizes_of, found)
     return finish(read_raw(made), out, device, requires_grad)
 
 
@@ -378,12 +412,8 @@ def randint(
         True
     """
     low, high = _range("randint", low, high)
-    return draw_integers(
-        _operand(low, np.int64),
-        _operand(high, np.int64),
-        lengths("randint", shape, True),
-        dtypes.convert(dtype or "int64"),
-    )
+    operands = _operand(low, np.int64), _operand(high, np.int64)
+    return _draw(draw_integers, operands, lengths("randint", shape, True), dtypes.convert(dtype or "int64"))
 
 
 def _range(name: str, low: int, high: int | None) -> Any:
@@ -492,7 +522,7 @@ def normal(
         shape = lengths("normal", shape, True)
     if not jnp.issubdtype(dtype.np, jnp.inexact):
         raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")
-    made = draw_gaussian(_operand(mean, dtype.np), _operand(std, np.float64), shape, dtype)
+    made = _draw(draw_gaussian, (_operand(mean, dtype.np), _operand(std, np.float64)), shape, dtype)
     if out is None:
         return made
     return out._adopt(made)
