@@ -68,6 +68,7 @@ class LazyRows:
         _batch: list, [the number of samples], or [] where nothing is batched.
         _ys: Tensor [*batch, elements].
         _known: dict of the rows that were computed.
+        _numbers: Tensor [elements], the numbers of the rows; None before the first row.
         _rows_at: int, the axis of rows.
         _lengths: list of ints, the shape without squeezed axes.
     """
@@ -80,6 +81,7 @@ class LazyRows:
         self._xs = xs
         self._squeeze = squeeze
         self._known = {}
+        self._numbers: Tensor | None = None
         count = self._ys.shape[-1]
         # Columns: the elements of all `xs`, per sample.
         width = sum(int(x.size) for x in xs)
@@ -101,7 +103,9 @@ class LazyRows:
         if i not in self._known:
             # A row is the gradient of one element: the direction is 1 there and 0 elsewhere, for all
             # samples at once.
-            one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
+            if self._numbers is None:
+                self._numbers = arange(self._ys.shape[-1])
+            one = (self._numbers == i).astype(self._ys.dtype).expand(self._ys.shape)
             flat = [reshape(g, [*self._batch, -1]) for g in gradients([self._ys], self._xs, [one])]
             # One input needs no copy.
             if len(flat) == 1:
