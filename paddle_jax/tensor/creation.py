@@ -147,9 +147,6 @@ def sizes(op: str, shape: Any, refusal: Any = ValueError) -> tuple[Any, ...]:
 
     As in Paddle a Tensor of several integers among the lengths counts as its first.
     """
-    # the usual case, without a look at each length
-    if type(shape) in (list, tuple) and set(map(type, shape)) == {int} and min(shape) >= 0:
-        return tuple(shape)
     if isinstance(shape, list | tuple):
         # A shape may hold Tensors of one element, also with axes.
         shape = [s.reshape([-1])[0] if isinstance(s, Tensor) and s.size > 1 else s for s in shape]

@@ -49,8 +49,9 @@ def _between(key: Any, shape: Sequence[int], dtype: np.dtype, low: jax.Array, hi
 
 def lengths(name: str, shape: Any, listed: bool = False) -> tuple[Any, ...]:
     """A shape argument as a tuple of lengths. listed: whether it has to be a list, a tuple or a Tensor."""
-    if type(shape) in (list, tuple) and set(map(type, shape)) == {int}:  # the usual case
-        return sizes(name, shape, RuntimeError)
+    # the usual case, without a look at each length
+    if type(shape) in (list, tuple) and set(map(type, shape)) == {int} and min(shape) >= 0:
+        return tuple(shape)
     items = shape if isinstance(shape, list | tuple) else [shape]
     # True would count as the length 1.
     if any(isinstance(s, bool | list | tuple) for s in items) or (listed and isinstance(shape, int)):
