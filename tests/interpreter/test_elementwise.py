@@ -262,6 +262,16 @@ def test_the_sign_of_zero_in_complex_division_and_its_infinities():
         np.testing.assert_allclose(x[~nan & np.isfinite(y)], y[~nan & np.isfinite(y)], rtol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_divided_by_one_number(dtype):
+    info = np.iinfo(dtype)
+    numbers = [n for n in (info.min, info.min + 1, *range(-7, 8), info.max) if info.min <= n <= info.max]
+    x = np.array(numbers, dtype)
+    for divisor in x:
+        for elements in (x, x[:0], x[3], x[x >= 0]):
+            check(lambda a, b: (lax.div(a, b), lax.rem(a, b)), elements, np.asarray(divisor))
+
+
 @pytest.mark.parametrize("function", [lax.max, lax.pow, lax.atan2])
 def test_refused_for_complex_numbers(function):
     z = jax.ShapeDtypeStruct((3,), "complex64")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle_jax._core.numpy_backend.complex_numbers import complex_function, complex_quotient, complex_square
-from paddle_jax._core.numpy_backend.integers import quotient
+from paddle_jax._core.numpy_backend.integers import quotient, remainder
 from paddle_jax._core.numpy_backend.rules import (
     Avals,
     Params,
@@ -365,5 +365,4 @@ def _rem(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype.kind in "fV":
         return in_compute_dtype(np.fmod, ins, outs[0])
-    # XLA gives x for the remainder by zero.
-    return lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, dtype.type(1), y)))
+    return remainder(dtype)
