@@ -241,6 +241,7 @@ def _new_program(
         _Cache.run_counts.clear()
         _Cache.thresholds.clear()
         _Cache.left_alone.clear()
+        _Cache.times.clear()
     if count == 1 and not settings.min_repeats and may_interpret(device) and not _is_known(key, device):
         return None  # most segments never come again, and the decision costs time
     threshold_key = key_hash, device, settings.interpreter
