@@ -109,12 +109,13 @@ def _triangular_solve(params: Params, ins: Avals, outs: Avals) -> Run:
 
 def permutation(swaps: Any, size: Any) -> Any:
     """The order of rows after the row swaps of an LU factorisation, [..., k] to [..., size]."""
-    flat = swaps.reshape(-1, swaps.shape[-1])
-    order = np.tile(np.arange(size, dtype=np.int32), (len(flat), 1))
-    for row, moves in zip(order, flat, strict=True):
-        for i, j in enumerate(moves.tolist()):
-            row[i], row[j] = row[j], row[i]
-    return order.reshape(*swaps.shape[:-1], size)
+    orders = []
+    for moves in swaps.reshape(-1, swaps.shape[-1]).tolist():
+        order = list(range(size))
+        for i, j in enumerate(moves):
+            order[i], order[j] = order[j], order[i]
+        orders.append(order)
+    return np.array(orders, np.int32).reshape(*swaps.shape[:-1], size)
 
 
 @rule("lu")
