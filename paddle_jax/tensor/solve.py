@@ -18,6 +18,7 @@ from paddle_jax._core.tensors.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import guarded
 from paddle_jax.tensor.decomposition import adjoint, check_pivots, checked, matrices, of_triangle
 from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.linear_systems import solution, triangular
 from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
 from paddle_jax.tensor.ops import as_float
 
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 @op(register=False, method=False)
 @named("inv")
 def _inverse(x: jax.Array) -> jax.Array:
-    return jnp.linalg.inv(matrices("inv", x, True)) if x.size else x
+    matrices("inv", x, True)
+    if not x.size:
+        return x
+    return solution(x, jnp.broadcast_to(jnp.eye(x.shape[-1], dtype=x.dtype), x.shape))
 
 
 @composite(
@@ -125,7 +129,7 @@ def _solve(x: jax.Array, y: jax.Array, left: bool = True) -> jax.Array:
     lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     # XLA's solver wants equal batches.
     a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
-    out = jnp.linalg.solve(a, b)
+    out = solution(a, b)
     if vector:
         return out[..., 0]
     if left:
@@ -166,22 +170,6 @@ def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None) -> T
     """
     return checked(
         "solve", _solve(x, y, left), x, "a matrix is singular; the equations have no unique solution"
-    )
-
-
-def _triangular(a: jax.Array, b: jax.Array, lower: bool, transpose: int = 0, unit: bool = False) -> jax.Array:
-    """Solves with triangular matrices and broadcast batches; transpose 0: as is, 1:
-    transposed, 2: adjoint."""
-    lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
-    return lax.linalg.triangular_solve(
-        a,
-        b,
-        left_side=True,
-        lower=lower,
-        transpose_a=transpose > 0,
-        conjugate_a=transpose == 2,
-        unit_diagonal=unit,
     )
 
 
@@ -235,15 +223,15 @@ def triangular_solve(
         [[1.0], [2.0]]
     """
     _system("triangular_solve", x, y)
-    return _triangular(x, y, not upper, int(transpose), unitriangular)
+    return triangular(x, y, not upper, int(transpose), unitriangular)
 
 
 def _by_factor(factor: jax.Array, b: jax.Array, upper: bool) -> jax.Array:
     """Solves L L^H out = b, or U^H U out = b."""
     # Two triangular systems: the inner call solves with the left factor.
     if upper:
-        return _triangular(factor, _triangular(factor, b, False, 2), False)
-    return _triangular(factor, _triangular(factor, b, True), True, 2)
+        return triangular(factor, triangular(factor, b, False, 2), False)
+    return triangular(factor, triangular(factor, b, True), True, 2)
 
 
 # Paddle's gradient of the factor disagrees with finite differences
@@ -332,11 +320,11 @@ def lu_solve(
     order = lax.linalg.lu_pivots_to_permutation(pivots - 1, lu.shape[-1])
     # P L U out = b: rows in order, then L, then U.
     if trans == "N":
-        return _triangular(lu, _triangular(lu, _reorder(b, order), True, unit=True), False)
+        return triangular(lu, triangular(lu, _reorder(b, order), True, unit=True), False)
     # The transposed system has the factors in the other order.
     kind = 1 if trans == "T" else 2
     return _reorder(
-        _triangular(lu, _triangular(lu, b, False, kind), True, kind, unit=True), jnp.argsort(order, -1)
+        triangular(lu, triangular(lu, b, False, kind), True, kind, unit=True), jnp.argsort(order, -1)
     )
 
 
