@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -149,22 +150,31 @@ def _erf(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype == np.float64:
         return _of_python("erf", math.erf, dtype)
-    return lambda x: _quotient_erf(x, dtype)
+    return lambda x: _by_blocks(_erf_of_doubles, x, dtype)
 
 
-def _quotient_erf(x: Any, dtype: np.dtype) -> np.ndarray:
-    """erf of numbers of at most float32."""
+def _by_blocks(compute: Callable[[np.ndarray], np.ndarray], x: Any, dtype: np.dtype) -> np.ndarray:
+    """A function of numbers of at most float32, computed in float64.
+
+    Args:
+        compute: the function of a block of float64, which it may write into.
+        x: the numbers.
+        dtype: that of the result.
+    """
     x = np.asarray(x)
     flat = x.reshape(-1)
     result = np.empty(flat.shape, dtype)
     for start in range(0, flat.size, _BLOCK):
-        block = flat[start : start + _BLOCK].astype(np.float64)
-        np.clip(block, -_ERF_IS_ONE, _ERF_IS_ONE, out=block)
-        square = block * block
-        block *= _polynomial(ERF_NUMERATOR, square)
-        block /= _polynomial(ERF_DENOMINATOR, square)
-        result[start : start + _BLOCK] = block
+        result[start : start + _BLOCK] = compute(flat[start : start + _BLOCK].astype(np.float64))
     return result.reshape(x.shape)
+
+
+def _erf_of_doubles(x: np.ndarray) -> np.ndarray:
+    np.clip(x, -_ERF_IS_ONE, _ERF_IS_ONE, out=x)
+    square = x * x
+    x *= _polynomial(ERF_NUMERATOR, square)
+    x /= _polynomial(ERF_DENOMINATOR, square)
+    return x
 
 
 def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
@@ -204,23 +214,16 @@ def _erfc(params: Params, ins: Avals, outs: Avals) -> Run:
     dtype = outs[0].dtype
     if dtype == np.float64:
         return _of_python("erfc", math.erfc, dtype)
-    return lambda x: _polynomial_erfc(x, dtype)
+    return lambda x: _by_blocks(_erfc_of_doubles, x, dtype)
 
 
-def _polynomial_erfc(x: Any, dtype: np.dtype) -> np.ndarray:
-    """erfc of numbers of at most float32."""
-    x = np.asarray(x)
-    flat = x.reshape(-1)
-    result = np.empty(flat.shape, dtype)
-    for start in range(0, flat.size, _BLOCK):
-        block = flat[start : start + _BLOCK].astype(np.float64)
-        size = np.minimum(np.abs(block), _ERFC_IS_ZERO)
-        value = _polynomial(ERFC_COEFFICIENTS, (size - _ERFC_CENTER) / (size + _ERFC_CENTER))
-        value /= 1 + 2 * size
-        size *= size
-        value *= np.exp(-size)
-        result[start : start + _BLOCK] = np.where(block < 0, 2 - value, value)
-    return result.reshape(x.shape)
+def _erfc_of_doubles(x: np.ndarray) -> np.ndarray:
+    size = np.minimum(np.abs(x), _ERFC_IS_ZERO)
+    value = _polynomial(ERFC_COEFFICIENTS, (size - _ERFC_CENTER) / (size + _ERFC_CENTER))
+    value /= 1 + 2 * size
+    size *= size
+    value *= np.exp(-size)
+    return np.where(x < 0, 2 - value, value)
 
 
 def _of_python(name: str, python: Any, dtype: np.dtype) -> Run:
