@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_jax._core.tape.grad_mode import no_grad
 from paddle_jax._core.tensors.held_values import assign_from
-from paddle_jax._core.tensors.tensor import wrap
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.common import Linear
 from paddle_jax.nn.layer.conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
@@ -106,7 +105,7 @@ def spectral_norm(
     rows = weight.shape[dim]
     for end, size in (("_u", rows), ("_v", weight.size // rows)):
         # Drawn with the dtype of the weight.
-        start = wrap(weight._value.reshape(-1)[:1].repeat(size))
+        start = weight.detach().flatten()[:1].tile([size])
         Normal()(start)
         layer.register_buffer(name + end, _unit(start, eps))
     # The weight is there before the first call, too.
