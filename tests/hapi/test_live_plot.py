@@ -30,6 +30,11 @@ def fit(paddle):
     return run
 
 
+def ipython(shell):
+    """A module with a shell, and with the version that matplotlib looks at for its first figure."""
+    return types.SimpleNamespace(get_ipython=lambda: shell, version_info=(8, 24))
+
+
 def test_a_file(paddle, fit, tmp_path):
     path = tmp_path / "losses.png"
     plot = paddle.callbacks.LivePlot(str(path))
@@ -45,7 +50,7 @@ def test_a_notebook(paddle, fit, monkeypatch):
     from IPython import display as ipython_display
 
     shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython", ipython(shell))
     shown = []
 
     def display(image, display_id):
@@ -73,7 +78,7 @@ def test_bars_in_notebooks(paddle, monkeypatch, capsys):
     from paddle_jax.hapi.progressbar import ProgressBar
 
     shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython", ipython(shell))
     calls = []
 
     class Bar:
