@@ -172,8 +172,7 @@ def host_view(array: Any) -> np.ndarray | None:
     """
     if type(array) is not ArrayImpl or array.committed or array.dtype.kind not in "fiu":
         return None
-    (device,) = array.devices()
-    if device.platform != "cpu":
+    if any(device.platform != "cpu" for device in array.devices()) or len(array.devices()) > 1:
         return None
     array.block_until_ready()
     return np.from_dlpack(array)
