@@ -604,15 +604,15 @@ def master_weights(params: Sequence[Tensor], is_flat: bool, dtype: Any, layout: 
         count, inner = flat.rows(params, is_flat)
         return wrap(stand_ins.array((count, *inner), dtype, layout))
     values = list(map(outside, params))
-    if layout is None and all(map(is_on_host, values)):
-        # NumPy compiles nothing for their shapes.
-        rows = [to_numpy(materialize(value)).astype(dtype) for value in values]
-        if is_flat:
-            whole = np.concatenate([row.reshape(1, -1) for row in rows], 1)
-        else:
-            whole = np.stack(rows)
-        return wrap(persistent_from_numpy(whole))
     with eager_evaluation():
+        if layout is None and all(map(is_on_host, values)):
+            # NumPy compiles nothing for their shapes.
+            rows = [to_numpy(materialize(value)).astype(dtype) for value in values]
+            if is_flat:
+                whole = np.concatenate([row.reshape(1, -1) for row in rows], 1)
+            else:
+                whole = np.stack(rows)
+            return wrap(persistent_from_numpy(whole))
         return wrap(put(flat.joined(values, is_flat).astype(dtype), layout))
 
 

@@ -190,6 +190,6 @@ def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):
                     return n
         return None
 
-    few, many = times(12), times(96)
+    few, many = times(30), times(240)
     assert few is not None
     assert many <= few / 4

@@ -111,5 +111,5 @@ def test_a_step_is_one_program(make, workers):
 @pytest.mark.parametrize("make", [plain, schedule])
 def test_the_default_settings_get_there(make, monkeypatch):
     """No setting of the deferred tier is touched: what has come often enough is compiled."""
-    monkeypatch.setattr(tiering, "_SHARE", 0.05)  # after 200 steps, not 2000
+    monkeypatch.setattr(tiering, "_SHARE", 0.01)  # after 200 steps, not 6000
     np.testing.assert_array_equal(fitted(make(paddle_jax), epochs=40)[-BATCHES:], [[1, 1, 0]] * BATCHES)
