@@ -38,7 +38,7 @@ def test_charts_show_the_tables():
             )
     # two rows of the page, by hand
     page = charts.TABLES.read_text(encoding="utf-8")
-    assert "| LeNet, batch 64 | 2.38 ms | 9.92 ms | 0.24 |" in page
+    assert "| LeNet, batch 64 | 2.34 ms | 9.69 ms | 0.24 |" in page
     assert "| topk, cumsum | 3.13, 0.74 us | 3.00, 3.27 us | 1.04, 0.23 |" in page
     assert ("LeNet, batch 64", 0.24) in charts.rows_of("One training step, eager, undecorated")
     assert charts.rows_of("One operation")[0] == ("cumsum", 0.23)

@@ -38,7 +38,7 @@ _KERNEL = 6e-5
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _COMPILE_COST = 0.05  # seconds, of an operation that has no plan
 _SAVED = 0.6  # of the seconds in NumPy, what a compiled program saves: 0.25 to 0.95 in eleven programs
-_SHARE = 0.3  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
+_SHARE = 0.4  # of the time to compile a segment: if interpreting it has wasted that much, it is compiled
 _IDLE_SHARE = 0.02  # the same where another thread compiles it on a processor that the program does not need
 # seconds that loading a program from the persistent cache takes the smallest one, and more for each equation
 _LOAD_BASE = 0.03
