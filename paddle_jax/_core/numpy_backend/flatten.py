@@ -109,7 +109,7 @@ def flatten(closed: Any, is_symbolic: bool = False) -> Flat:
     flat.results = _inline(flat, jaxpr, consts, operands)
     _mask_products(flat)
     _mask_selections(flat)
-    _drop_dead(flat)
+    drop_dead(flat)
     return flat
 
 
@@ -273,7 +273,8 @@ def _is_zero(value: np.ndarray) -> bool:
     return value.size == 1 and value.dtype.kind in "fiu" and not value.view(f"u{value.itemsize}").any()
 
 
-def _drop_dead(flat: Flat) -> None:
+def drop_dead(flat: Flat) -> None:
+    """Leaves out the equations and constants that no result needs."""
     needed = set(flat.results)
     kept = []
     # Backwards: what a needed equation reads is needed, too.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_jax._core.numpy_backend.flatten import Flat
+from paddle_jax._core.numpy_backend.flatten import Flat, drop_dead
 from paddle_jax._core.numpy_backend.rules import Avals, Params, Run, rule
 
 _RESHAPE = "reshape"
@@ -42,11 +42,13 @@ def join_rows(flat: Flat) -> None:
         for slot in equation[2]:
             readers[slot].append(n)
     dropped: set[int] = set()
+    is_changed = False
     for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
         if primitive.name == "concatenate" and _is_row(out_avals[0], params["dimension"]):
             sources = [_before_reshape(slot, aval, makers) for slot, aval in zip(ins, in_avals, strict=True)]
             new_ins, new_avals = zip(*sources, strict=True)
             flat.equations[n] = JoinedRow, {}, list(new_ins), outs, list(new_avals), out_avals
+            is_changed = True
         elif primitive.name == "split" and _is_row(in_avals[0], params["axis"]):
             reshapes = [k for k in (_only_reader(slot, readers, flat) for slot in outs) if k is not None]
             if len(reshapes) < len(outs):
@@ -55,12 +57,11 @@ def join_rows(flat: Flat) -> None:
             new_avals = [flat.equations[k][5][0] for k in reshapes]
             flat.equations[n] = DividedRow, {}, ins, new_outs, in_avals, new_avals
             dropped.update(reshapes)
-    needed = set(flat.results).union(*[equation[2] for equation in flat.equations])
-    flat.equations = [
-        equation
-        for n, equation in enumerate(flat.equations)
-        if n not in dropped and (not _is_plain_reshape(equation) or equation[3][0] in needed)
-    ]
+            is_changed = True
+    if is_changed:
+        flat.equations = [equation for n, equation in enumerate(flat.equations) if n not in dropped]
+        # No other equation may read what was reshaped.
+        drop_dead(flat)
 
 
 def _is_row(aval: Any, axis: int) -> bool:
