@@ -608,10 +608,7 @@ def master_weights(params: Sequence[Tensor], is_flat: bool, dtype: Any, layout: 
         if layout is None and all(map(is_on_host, values)):
             # NumPy compiles nothing for their shapes.
             rows = [to_numpy(materialize(value)).astype(dtype) for value in values]
-            if is_flat:
-                whole = np.concatenate([row.reshape(1, -1) for row in rows], 1)
-            else:
-                whole = np.stack(rows)
+            whole = flat.gathered(rows, False, np) if is_flat else np.stack(rows)
             return wrap(persistent_from_numpy(whole))
         return wrap(put(flat.joined(values, is_flat).astype(dtype), layout))
 
